@@ -31,9 +31,11 @@ def export(f: Any, folder: str | os.PathLike[str], *, name: str | None = None) -
             recordings, the one that was recorded last is exported.
         folder: The folder. If it exists, it must be empty or have been written by `export`. The files that `export`
             wrote are then replaced, and all other files are kept.
-        name: The name of the C function, and of the files. By default, the name of the Python function, or `program`
-            if it has no valid name; the README of the folder shows it. The function of a batch adds `_batch`, so do
-            not link a library `aa` for batches with a library `aa_batch`.
+        name: The name of the C function, and of the files. By default, the name of the Python function. If C, C++,
+            Python or CMake reserve this name, `_function` is appended: `exp` becomes `exp_function`. A function without
+            a name, such as a lambda, becomes `program`. All names at file scope begin with this name and an underscore,
+            so several libraries can be linked, or compiled as one file; do not use a library `aa` with one that is
+            named `aa_batch`.
 
     Returns:
         The path of the folder.
@@ -43,8 +45,8 @@ def export(f: Any, folder: str | os.PathLike[str], *, name: str | None = None) -
             much memory on the stack. The message says how to mend it. Nothing is written.
         FileExistsError: The folder contains only other files, or another file has the name of a file of the library.
         TypeError: `f` is not a recorded function or a program.
-        ValueError: `f` has not been called yet, or `name` is not a valid name in C, C++, Python or
-            CMake, is the name of a file that Windows reserves, or is used in the code of libraries.
+        ValueError: `f` has not been called yet, or `name` is not a valid name, or is a name of C, C++, Python, CMake
+            or Windows. The message says which.
 
     Example:
         >>> import tempfile

@@ -1,4 +1,8 @@
-"""`checked_name`: a name for an exported function that C, C++, Python, CMake and file systems accept."""
+"""`checked_name`: a name for an exported function that C, C++, Python, CMake and file systems accept.
+
+Libraries define no other name that could be the same: in C and C++, their names begin with the name of the function, or
+are local where the function is not used. So the only names that are refused belong to languages and systems.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +11,27 @@ import keyword
 import re
 import sys
 
+from gradwalk.exporting.python_loader import LOADER
 from gradwalk.program.formats.c.reserved import is_taken
 
-DEFAULT = "program"  # the name if the name of the Python function cannot be used
+DEFAULT = "program"  # the name if the Python function has no name in ASCII
 _LONGEST = 200  # files are named after the function, and file systems accept 255 characters
 
-# Names in the files of libraries, for all functions. Variables of a letter and a number are in _PATTERNS.
-_INTERNAL = frozenset(
+# The loader for Python defines the function at module level, where it hides the built-in function of the same name.
+_BUILTINS = {name for name in re.findall(r"\w+", LOADER) if hasattr(builtins, name)}
+# Other headers include these headers, and would find the header of the library if the compiler searches its folder.
+_HEADERS = frozenset(
     re.findall(
         r"\w+",
         """
-    Container Number Size EACH GCC HAS_LIBMVEC HAS_SETS JOIN LANES PASTE PREFETCH SAMPLES SET SUFFIX UINT64_C VALUES
-        VECTOR add_to_total address all apply_to arguments array at attribute avx2 avx512 back baseline
-        batch_hashes batch_values batched batches begin below bits block blocks carry check chosen clang
-        column_of columns constants copies count data data_ define defined difference distance elif end
-        enable_if_t endif equal evaluate evaluate_batch expected first fixed floor_divide found from full
-        function given hash hash_of hashes holds ifdef ifndef in initializer_list input inputs invalid_argument
-        is_arithmetic is_exact is_finite is_good is_same kept kind known lanes largest last leaf length
-        length_error limit limits load lost low max mod most name next number number_ numbers numeric_limits omp
-        one operands ordered out outputs own parallel part plan pop pop_options position power pragma product
-        push push_options reached report result result_sizes results room row rows run run_all runner runs
-        sample samples scalars scale schedule seeds shard shards shared sign size size_ sizes slot slots state
-        states std step steps store stride string sum sums table tables take take_in_rows target test_batches
-        test_samples to to_string total totals undef uniform used value values vector view vv vx vy what which
-        width
+    alloca assert complex ctype endian errno features fenv float inttypes iso646 limits locale malloc math memory
+    pthread sched setjmp signal stdalign stdarg stdatomic stdbit stdbool stddef stdint stdio stdlib stdnoreturn string
+    strings tgmath threads time uchar unistd wchar wctype
         """,
     )
 )
-_PATTERNS = re.compile(
-    r"[a-eh-z]\d*|(v|t|in|given|found|table|sum_of_|arg)\d+\w*|(gradwalk|row|vector|constants|plan|PLAN|checkpoint)_\w*"
-    r"|\w+_(avx2|avx512|baseline|samples)"
-)
+# Compilers link these libraries, and would find the library of the function first: `-lm` is libm.so.
+_LIBRARIES = frozenset(("c", "dl", "gcc", "gcc_s", "gomp", "m", "omp", "pthread", "rt", "util"))
 _TARGETS = frozenset(  # targets that CMake and CTest define, in lower case
     re.findall(
         r"\w+",
@@ -51,13 +45,16 @@ _DEVICES = re.compile(r"aux|con|nul|prn|(com|lpt)\d", re.IGNORECASE)  # files of
 
 
 def checked_name(name: str | None, function: str) -> str:
-    """Return a valid name: `name`, or the name of the Python function, or "program".
+    """Return a valid name: `name`, or the name of the Python function.
+
+    If the name of the Python function is refused, "_function" is appended. A function without a name in ASCII, such as
+    a lambda, has the name "program".
 
     Raises `ValueError` if `name` is not valid.
     """
     if name is None:
-        name = re.sub(r"\W", "", function.removesuffix("()"), flags=re.ASCII)
-        return DEFAULT if reason(name) else name
+        own = function.removesuffix("()").lstrip("_")
+        return next((x for x in (own, f"{own}_function") if own.isidentifier() and not reason(x)), DEFAULT)
     found = reason(name)
     if found:
         raise ValueError(
@@ -74,14 +71,16 @@ def reason(name: str) -> str | None:
         return f"has more than {_LONGEST} characters"
     if is_taken(name):
         return "is a name of C or C++"
-    if keyword.iskeyword(name) or hasattr(builtins, name):
+    if name in _HEADERS:
+        return f"would hide the header <{name}.h>"
+    if name in _LIBRARIES:
+        return f"would hide the library lib{name}"
+    if keyword.iskeyword(name) or name in _BUILTINS:
         return "is a name of Python"
-    if name in sys.stdlib_module_names or name == "numpy":
+    if name in sys.stdlib_module_names or name in ("gradwalk", "numpy"):
         return "is a Python module, which the loader for Python would hide"
     if name.lower() in _TARGETS:
         return "is a target of CMake"
     if _DEVICES.fullmatch(name):
         return "is a device of Windows"
-    if name in _INTERNAL or _PATTERNS.fullmatch(name):
-        return "is used in the code of libraries"
     return None

@@ -1,4 +1,9 @@
-"""Print the function of a batch in C: blocks, sums and shards, in the order of the kernel of this process."""
+"""Print the function of a batch in C: blocks, sums and shards, in the order of the kernel of this process.
+
+The names at file scope begin with the name of the library and an underscore. So they differ from the public function,
+and two libraries can be compiled in one file. The only other names are macros without an underscore, such as EACH:
+they are undefined at the end of the file, and the name of the public function is not used after their definition.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +22,8 @@ _AVX2 = "avx2,fma,bmi2"
 _AVX512 = f"{_AVX2},avx512f,avx512dq,avx512bw,avx512vl,avx512cd"
 
 _LANES = """\
+#define LANES 16
 /* A loop over the samples that run side by side. They are independent of each other. */
-enum { LANES = 16 };
 #if defined(__clang__)
 #define EACH _Pragma("clang loop vectorize(assume_safety)") for (l = 0; l < LANES; ++l)
 #elif defined(__GNUC__)
@@ -32,13 +37,16 @@ enum { LANES = 16 };
 #else
 #define PREFETCH(address)
 #endif
-#define PASTE(a, b) a##_##b
+/* SET(run) is {name}_run_avx2 while SUFFIX is avx2. */
+#define SET(function) JOIN({name}_##function, SUFFIX)
 #define JOIN(a, b) PASTE(a, b)
+#define PASTE(a, b) a##_##b
 """
+_MACROS = ("LANES", "EACH", "PREFETCH", "SET", "JOIN", "PASTE")
 
 _SUMS = """\
 /* Add to a total and accumulate the rounding error (Knuth, The Art of Computer Programming 2, 4.2.2, theorem B). */
-static void add_to_total(double *total, double x)
+static void {name}_add(double *total, double x)
 {
     const double sum = total[0] + x;
     const double part = sum - total[0];
@@ -46,7 +54,7 @@ static void add_to_total(double *total, double x)
     total[0] = sum;
 }
 
-static double sum_of_16(const double *x)
+static double {name}_sum(const double *x)
 {
     double sums[8];
     int j;
@@ -57,7 +65,7 @@ static double sum_of_16(const double *x)
 """
 
 _STORE = """\
-static void store(double *to, ptrdiff_t stride, const double *row, int count)
+static void {name}_store(double *to, ptrdiff_t stride, const double *row, int count)
 {
     int l;
     if (stride == 1) memcpy(to, row, (size_t)count * sizeof *row);
@@ -67,7 +75,7 @@ static void store(double *to, ptrdiff_t stride, const double *row, int count)
 
 _TAKE_IN_ROWS = """\
 /* The number of lane `l` in row `index` of `count` rows, `stride` apart; a negative index counts from the end. */
-static inline double take_in_rows(const double *const *rows, long stride, long count, double index, int l)
+static inline double SET(take_in_rows)(const double *const *rows, long stride, long count, double index, int l)
 {
     const double k = index < 0.0 ? index + (double)count : index;
     return k >= 0.0 && k < (double)count && k == floor(k) ? rows[stride * (long)k][l] : NAN;
@@ -77,25 +85,25 @@ static inline double take_in_rows(const double *const *rows, long stride, long c
 _SETS = """\
 /* The code for lanes is compiled for several instruction sets. The processor's largest set is chosen at run time. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined({NAME}_BASELINE)
-#define HAS_SETS 1
+#define {NAME}_HAS_SETS 1
 #else
-#define HAS_SETS 0
+#define {NAME}_HAS_SETS 0
 #endif
 /* Vector functions of glibc, such as exp. Their results differ from those of <math.h> by at most 4 units in the last
    place. Other systems call the functions of <math.h>. */
-#if HAS_SETS && defined(__GLIBC__) && defined(__GLIBC_PREREQ) && !defined({NAME}_NO_LIBMVEC)
+#if {NAME}_HAS_SETS && defined(__GLIBC__) && defined(__GLIBC_PREREQ) && !defined({NAME}_NO_LIBMVEC)
 #if __GLIBC_PREREQ(2, 35)
-#define HAS_LIBMVEC 1
+#define {NAME}_HAS_LIBMVEC 1
 #endif
 #endif
-#ifndef HAS_LIBMVEC
-#define HAS_LIBMVEC 0
+#ifndef {NAME}_HAS_LIBMVEC
+#define {NAME}_HAS_LIBMVEC 0
 #endif
 
 #define SUFFIX baseline
 #include "{name}_lanes.h"
 #undef SUFFIX
-#if HAS_SETS
+#if {NAME}_HAS_SETS
 {sets}#endif
 """
 
@@ -106,10 +114,10 @@ _SET = """\
 #pragma GCC push_options
 #pragma GCC target("{features}{gcc}")
 #endif
-#if HAS_LIBMVEC
-typedef double vector_{set} __attribute__((vector_size({bytes})));
-#define vector vector_{set}
-#define VECTOR(arguments, name) _ZGV{letter}N{lanes}##arguments##_##name
+#if {NAME}_HAS_LIBMVEC
+typedef double {name}_vector_{set} __attribute__((vector_size({bytes})));
+#define vector {name}_vector_{set}
+#define VECTOR(arguments, function) _ZGV{letter}N{lanes}##arguments##_##function
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -147,23 +155,20 @@ class BatchText(NamedTuple):
 def batch_text(interface: Interface, code: BatchCode, samples: BatchCode) -> BatchText:
     """Print a batch. `samples` runs it sample by sample, if a sum that is split into terms is not finite."""
     columns = sum(leaf.size for leaf in interface.inputs if leaf.axis is not None)
-    needs_samples = code.lanes is None or code.is_split
-    lines = [_LANES]
-    text = "\n".join(code.lanes.lines if code.lanes else [])
-    lines += [_TAKE_IN_ROWS] if "take_in_rows(" in text else []
-    lines += [_SUMS] if interface.is_reduced else [_STORE]
-    lines += [*_load(interface, columns), *_job(interface)]
-    if needs_samples:
-        lines += ["#define SUFFIX samples", "#define SET(name) JOIN(name, SUFFIX)", *_by_samples(interface)]
-        lines += [*_driver(interface, samples, columns), "#undef SET", "#undef SUFFIX", ""]
+    name = interface.name
+    sums = _SUMS if interface.is_reduced else _STORE
+    lines = [*(text.replace("{name}", name) for text in (_LANES, sums)), *_load(interface, columns), *_job(interface)]
+    if code.needs_samples:
+        lines += ["#define SUFFIX samples", *_by_samples(interface)]
+        lines += [*_driver(interface, samples, columns), "#undef SUFFIX", ""]
     header = ""
     if code.lanes is not None:
         header = _header(interface, code, columns)
-        lines.append(_sets(interface.name, code.lanes.functions))
-    lines += _entry(interface, code)
+        lines.append(_sets(name, code.lanes.functions))
+    lines += [*_entry(interface, code), "", *(f"#undef {macro}" for macro in _MACROS), ""]
     rows = columns * LANES + columns + len(code.columns)
     totals = 4 * len(interface.program.outputs) + code.scalars + len(code.fixed)
-    one = len(interface.program.outputs) + interface.program.inputs if needs_samples else 0
+    one = len(interface.program.outputs) + interface.program.inputs if code.needs_samples else 0
     cells = rows + LANES * (code.results + len(code.terms)) + totals + one
     return BatchText(header, lines, 8 * cells + (code.lanes.bytes if code.lanes else 0))
 
@@ -171,13 +176,11 @@ def batch_text(interface: Interface, code: BatchCode, samples: BatchCode) -> Bat
 def _header(interface: Interface, code: BatchCode, columns: int) -> str:
     assert code.lanes is not None
     lines = [
-        f"/* The code of {interface.name}_batch for lanes. {interface.name}.c includes it once per instruction set. */",
-        "#define SET(name) JOIN(name, SUFFIX)",
-        "",
+        f"/* The code of {interface.name}_batch for lanes, which is included once per instruction set. */",
+        *([_TAKE_IN_ROWS] if "SET(take_in_rows)(" in "\n".join(code.lanes.lines) else []),
         *code.lanes.lines,
         "",
         *_driver(interface, code, columns),
-        "#undef SET",
         "",
     ]
     return "\n".join(lines)
@@ -189,8 +192,8 @@ def _load(interface: Interface, columns: int) -> list[str]:
     return [
         "/* Find the numbers of `count` samples from sample `first` on: one row per number of a sample. Rows are",
         "   read in place or copied. They are padded with the numbers of the last sample. */",
-        f"static void load(const {interface.name}_input *batched, size_t first, int count, double *copies,"
-        " const double **columns)",
+        f"static void {interface.name}_load(const {interface.name}_input *batched, size_t first, int count,",
+        "    double *copies, const double **columns)",
         "{",
         f"    static const int sizes[] = {{{', '.join(map(str, sizes))}}};",
         "    int leaf, j, l;",
@@ -227,7 +230,7 @@ def _job(interface: Interface) -> list[str]:
         f"    const {interface.name}_input *batched;",
         "    size_t first, last, width; /* samples `first` to `last - 1`, in blocks of `width` samples */",
         f"    {out}",
-        "} shard;",
+        f"}} {interface.name}_shard;",
         "",
     ]
 
@@ -253,7 +256,7 @@ def _by_samples(interface: Interface) -> list[str]:
         lines.insert(4, "    (void)shared;")
     return [
         *lines,
-        f"        {interface.name}(inputs, outputs);",
+        f"        {interface.name}_sample(inputs, outputs);",
         f"        for (i = 0; i < {len(interface.program.outputs)}; ++i) results[LANES * i + l] = outputs[i];",
         "    }",
         "}",
@@ -268,7 +271,8 @@ def _driver(interface: Interface, code: BatchCode, columns: int) -> list[str]:
     varying = [term for term in code.terms if not term.is_same]
     arrays = [f"double copies[{max(1, LANES * columns)}], results[{max(1, LANES * code.results)}];"]
     arrays.append(f"const double *columns[{max(1, columns)}];")
-    lines = ["static void SET(run)(const shard *given)", "{"]
+    name = interface.name
+    lines = [f"static void SET(run)(const {name}_shard *given)", "{"]
     if is_mapped:
         table = ", ".join(map(str, code.columns)) or "0"
         arrays.append(f"static const int column_of[] = {{{table}}};")
@@ -285,16 +289,17 @@ def _driver(interface: Interface, code: BatchCode, columns: int) -> list[str]:
     lines += ["        memset(sums, 0, sizeof sums);"] if interface.is_reduced else []
     lines += [
         "        for (first = block; first < end; first += LANES) {",
-        "            const int count = end - first < (size_t)LANES ? (int)(end - first) : (int)LANES;",
-        "            load(given->batched, first, count, copies, columns);",
+        "            const int count = end - first < LANES ? (int)(end - first) : LANES;",
+        f"            {name}_load(given->batched, first, count, copies, columns);",
     ]
     if is_mapped:
         lines.append(f"            for (i = 0; i < {len(code.columns)}; ++i) rows[i] = columns[column_of[i]];")
     lines.append(f"            SET(lanes)(given->{uniform}, {rows}, results);")
     own = [term._replace(text=term.text.replace("rows[", f"{rows}[")) for term in varying]
     lines += _added(own) if interface.is_reduced else _stored(interface, own)
-    lines += ["        }", *(_totals(code.terms) if interface.is_reduced else []), "    }"]
-    return [*lines, *([] if "l <" in "\n".join(lines) or "EACH" in "\n".join(lines) else ["    (void)l;"]), "}"]
+    lines += ["        }", *(_totals(name, code.terms) if interface.is_reduced else []), "    }"]
+    uses_lanes = re.search(r"\bl <|\bEACH\b", "\n".join(lines))
+    return [*lines, *([] if uses_lanes else ["    (void)l;"]), "}"]
 
 
 def _added(terms: Sequence[Term]) -> list[str]:
@@ -339,7 +344,7 @@ def _tables(tables: Mapping[str, Sequence[int]], indent: str) -> list[str]:
     return [f"{indent}static const int {name}[] = {{{', '.join(map(str, x))}}};" for name, x in tables.items()]
 
 
-def _totals(terms: Sequence[Term]) -> list[str]:
+def _totals(name: str, terms: Sequence[Term]) -> list[str]:
     """Return statements that add the sums of a block to the totals, in the order of the terms."""
     lines, k = [], 0
     for is_same, run in itertools.groupby(terms, lambda term: term.is_same):
@@ -347,14 +352,14 @@ def _totals(terms: Sequence[Term]) -> list[str]:
         if is_same:
             number = [f"{term.text} * (double)(end - block)" for term in members]
             pairs = zip(members, number, strict=True)
-            lines += [f"        add_to_total(given->totals + {2 * term.output}, {x});" for term, x in pairs]
+            lines += [f"        {name}_add(given->totals + {2 * term.output}, {x});" for term, x in pairs]
             continue
         lines += [
             "        {",
             *_tables({"to": [2 * term.output for term in members]}, " " * 12),
             "            int k;",
             f"            for (k = 0; k < {len(members)}; ++k)",
-            f"                add_to_total(given->totals + to[k], sum_of_16(sums + LANES * ({k} + k)));",
+            f"                {name}_add(given->totals + to[k], {name}_sum(sums + LANES * ({k} + k)));",
             "        }",
         ]
         k += len(members)
@@ -378,7 +383,7 @@ def _stored(interface: Interface, terms: Sequence[Term]) -> list[str]:
             f"                for (k = 0; k < {len(members)}; ++k) {{",
             f"                    const {interface.name}_output *out = given->outputs + leaf[k];",
             "                    double *to = out->data + (ptrdiff_t)first * out->sample + number[k] * out->number;",
-            f"                    store(to, out->sample, {row}, count);",
+            f"                    {interface.name}_store(to, out->sample, {row}, count);",
             "                }",
             "            }",
         ]
@@ -409,6 +414,8 @@ def _sets(name: str, functions: dict[str, int]) -> str:
             .replace("{letter}", letter)
             .replace("{lanes}", str(lanes))
             .replace("{declared}", declared)
+            .replace("{NAME}", name.upper())
+            .replace("{name}", name)
         )
 
     sets = one("avx2", _AVX2, "", 32, "d") + one("avx512", _AVX512, ",prefer-vector-width=512", 64, "e")
@@ -417,35 +424,36 @@ def _sets(name: str, functions: dict[str, int]) -> str:
 
 def _entry(interface: Interface, code: BatchCode) -> list[str]:
     """Return the public function of the batch."""
+    name = interface.name
     return [
-        "typedef void (*runner)(const shard *given);",
+        f"typedef void (*{name}_runner)(const {name}_shard *given);",
         "",
-        "static runner chosen(void)",
+        f"static {name}_runner {name}_chosen(void)",
         "{",
-        *_choice(code),
+        *_choice(name, code),
         "}",
         "",
         *_run_all(interface, code),
         *interface.batch_declaration(" "),
         "{",
         f"    double numbers[{max(1, code.scalars + len(code.fixed))}];",
-        f"    {interface.name}_prologue(shared, numbers);",
-        "    run_all(chosen(), count, shared, numbers, batched, outputs);",
+        f"    {name}_prologue(shared, numbers);",
+        f"    {name}_run_all({name}_chosen(), count, shared, numbers, batched, outputs);",
         *_end(interface, code),
         "}",
-        "",
     ]
 
 
 def _run_all(interface: Interface, code: BatchCode) -> list[str]:
     """Return the function that divides the samples into shards, and adds up the totals of the shards in order."""
     name, outputs = interface.name, len(interface.program.outputs)
+    run = f"        {name}_run(&part);"
     most = max(FEWEST_SHARDS, LARGEST_TOTALS // max(1, outputs)) if interface.is_reduced else SHARDS
     out = "double *outputs" if interface.is_reduced else f"const {name}_output *outputs"
     return [
         "/* Run all samples with one of the functions above. */",
-        "static void run_all(runner run, size_t count, const double *shared, const double *numbers,",
-        f"    const {name}_input *batched, {out})",
+        f"static void {name}_run_all({name}_runner {name}_run, size_t count, const double *shared,",
+        f"    const double *numbers, const {name}_input *batched, {out})",
         "{",
         f"    size_t width = {FEWEST_LANES}, blocks;",
         "    long shards, k;",
@@ -461,7 +469,7 @@ def _run_all(interface: Interface, code: BatchCode) -> list[str]:
         "#endif",
         "    for (k = 0; k < shards; ++k) {",
         "        const size_t end = blocks * (size_t)(k + 1) / (size_t)shards * width;",
-        "        shard part;",
+        f"        {name}_shard part;",
         *([f"        double own[{max(1, 2 * outputs)}];"] if interface.is_reduced else []),
         "        part.shared = shared;",
         "        part.scalars = numbers;",
@@ -469,7 +477,7 @@ def _run_all(interface: Interface, code: BatchCode) -> list[str]:
         "        part.first = blocks * (size_t)k / (size_t)shards * width;",
         "        part.last = end < count ? end : count;",
         "        part.width = width;",
-        *(_shard_sums(outputs) if interface.is_reduced else ["        part.outputs = outputs;", "        run(&part);"]),
+        *(_shard_sums(name, outputs, run) if interface.is_reduced else ["        part.outputs = outputs;", run]),
         "    }",
         *(_finished(interface, code) if interface.is_reduced else []),
         "}",
@@ -477,28 +485,31 @@ def _run_all(interface: Interface, code: BatchCode) -> list[str]:
     ]
 
 
-def _choice(code: BatchCode) -> list[str]:
+def _choice(name: str, code: BatchCode) -> list[str]:
     if code.lanes is None:
-        return ["    return run_samples;"]
-    avx512 = " && ".join(f'__builtin_cpu_supports("{feature}")' for feature in _AVX512.split(",") if "512" in feature)
-    avx2 = " && ".join(f'__builtin_cpu_supports("{feature}")' for feature in _AVX2.split(","))
+        return [f"    return {name}_run_samples;"]
+    avx2, avx512 = (
+        f" &&\n{indent * ' '}".join(f'__builtin_cpu_supports("{feature}")' for feature in features.split(","))
+        for indent, features in ((8, _AVX2), (12, _AVX512.removeprefix(f"{_AVX2},")))
+    )
     return [
-        "#if HAS_SETS",
+        f"#if {name.upper()}_HAS_SETS",
         "    __builtin_cpu_init();",
         f"    if ({avx2}) {{",
-        f"        if ({avx512}) return run_avx512;",
-        "        return run_avx2;",
+        f"        if ({avx512})",
+        f"            return {name}_run_avx512;",
+        f"        return {name}_run_avx2;",
         "    }",
         "#endif",
-        "    return run_baseline;",
+        f"    return {name}_run_baseline;",
     ]
 
 
-def _shard_sums(outputs: int) -> list[str]:
+def _shard_sums(name: str, outputs: int, run: str) -> list[str]:
     return [
         "        part.totals = own;",
         "        memset(own, 0, sizeof own);",
-        "        run(&part);",
+        run,
         "#ifdef _OPENMP",
         "#pragma omp ordered",
         "#endif",
@@ -506,7 +517,7 @@ def _shard_sums(outputs: int) -> list[str]:
         "            int i;",
         "            if (k == 0) memcpy(totals, own, sizeof own);",
         f"            else for (i = 0; i < {outputs}; ++i) {{",
-        "                add_to_total(totals + 2 * i, own[2 * i]);",
+        f"                {name}_add(totals + 2 * i, own[2 * i]);",
         "                totals[2 * i + 1] += own[2 * i + 1];",
         "            }",
         "        }",
@@ -535,6 +546,7 @@ def _finished(interface: Interface, code: BatchCode) -> list[str]:
 
 
 def _end(interface: Interface, code: BatchCode) -> list[str]:
+    name = interface.name
     if interface.is_reduced:
         if not code.is_split or code.lanes is None:
             return []
@@ -544,7 +556,8 @@ def _end(interface: Interface, code: BatchCode) -> list[str]:
             "        int i, is_finite = 1;",
             f"        for (i = 0; i < {len(interface.program.outputs)}; ++i)",
             "            is_finite &= outputs[i] - outputs[i] == 0.0;",
-            "        if (!is_finite) run_all(run_samples, count, shared, numbers, batched, outputs);",
+            "        if (!is_finite)",
+            f"            {name}_run_all({name}_run_samples, count, shared, numbers, batched, outputs);",
             "    }",
         ]
     if not code.fixed:
@@ -556,7 +569,7 @@ def _end(interface: Interface, code: BatchCode) -> list[str]:
         "        size_t i;",
         "        int k;",
         f"        for (k = 0; k < {len(code.fixed)}; ++k) {{",
-        f"            const {interface.name}_output *out = outputs + leaf[k];",
+        f"            const {name}_output *out = outputs + leaf[k];",
         "            double *to = out->data + number[k] * out->number;",
         f"            for (i = 0; i < count; ++i) to[(ptrdiff_t)i * out->sample] = numbers[{code.scalars} + k];",
         "        }",

@@ -10,7 +10,7 @@ from gradwalk.exporting.files.c_batch import batch_text
 from gradwalk.exporting.interface import Interface, Leaf
 from gradwalk.exporting.lanes.batch_code import batch_code, by_samples, scheduled
 from gradwalk.program.code import call_registry
-from gradwalk.program.formats.c.c_program import c_functions
+from gradwalk.program.formats.c.c_program import c_functions, with_prefix
 from gradwalk.program.program import ProgramError
 
 MOST_STACK = 1 << 20  # bytes: threads may have little more
@@ -124,16 +124,16 @@ def c_files(interface: Interface) -> Sources:
     Raises `ProgramError` if C cannot run the program, or if it needs too much memory on the stack.
     """
     name = interface.name
-    programs = {name: call_registry.for_files(interface.program.code)}
-    batch = None
-    is_on_lanes = True
+    program = call_registry.for_files(interface.program.code)
+    programs, public, batch, is_on_lanes = {name: program}, [], None, True
     if interface.batch is not None:
         code = batch_code(interface.batch)
+        if code.needs_samples:
+            programs, public = {f"{name}_sample": program}, _public(name)
         programs[f"{name}_prologue"] = call_registry.for_files(code.prologue.code)
         batch = batch_text(interface, code, by_samples(interface.batch, scheduled(interface.batch)[0]))
         is_on_lanes = code.lanes is not None
-    more = "" if batch is None else "\n".join([batch.header, *batch.lines])
-    functions = c_functions(programs, more)
+    functions = c_functions(name, programs, "" if batch is None else "\n".join([batch.header, *batch.lines]))
     stack = 8 * functions.cells + (0 if batch is None else batch.stack)
     if stack > MOST_STACK:
         raise ProgramError(
@@ -150,9 +150,25 @@ def c_files(interface: Interface) -> Sources:
         "",
         *functions.lines,
         "",
-        *([] if batch is None else batch.lines),
+        *public,
+        *([] if batch is None else [with_prefix(line, name) for line in batch.lines]),
     ]
     files = {f"{name}.h": header(interface, stack, allocates=allocates), f"{name}.c": "\n".join(source)}
     if batch is not None and batch.header:
-        files[f"{name}_lanes.h"] = batch.header
+        files[f"{name}_lanes.h"] = with_prefix(batch.header, name)
     return Sources(files, is_on_lanes, allocates)
+
+
+def _public(name: str) -> list[str]:
+    """Return the public function of one sample, if other functions of the library run single samples.
+
+    They call a static function, as the name of the public function may also be the name of a local variable, or of a
+    function of the C library that dynamic linkers find first.
+    """
+    return [
+        f"void {name}(const double *inputs, double *outputs)",
+        "{",
+        f"    {name}_sample(inputs, outputs);",
+        "}",
+        "",
+    ]

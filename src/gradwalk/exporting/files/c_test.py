@@ -29,17 +29,20 @@ _TEST = """\
 #include <stdio.h>
 #include <string.h>
 
-enum { SAMPLES = @SAMPLES@, VALUES = @VALUES@ };
-static const double low[] = {@LOW@}, width[] = {@WIDTH@};
-static const uint64_t hashes[] = {
+enum { @NAME@_SAMPLES = @SAMPLES@, @NAME@_KNOWN = @VALUES@ };
+static const double @NAME@_low[] = {@LOW@}, @NAME@_width[] = {@WIDTH@};
+static const uint64_t @NAME@_hashes[] = {
 @HASHES@
 };
-static const double values[] = {
+static const double @NAME@_expected[] = {
 @EXPECTED@
 };
 
+/* The function, which is called where a variable may have its name. */
+static void (*const @NAME@_function)(const double *inputs, double *outputs) = @NAME@;
+
 /* A random number from 0 to 1: splitmix64 of its position. */
-static double uniform(uint64_t position)
+static double @NAME@_uniform(uint64_t position)
 {
     uint64_t z = (position + 1) * UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -47,12 +50,12 @@ static double uniform(uint64_t position)
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
-static double input(int sample, int i)
+static double @NAME@_random(int sample, int i)
 {
-    return low[i] + width[i] * uniform((uint64_t)sample * @INPUTS@ + (uint64_t)i);
+    return @NAME@_low[i] + @NAME@_width[i] * @NAME@_uniform((uint64_t)sample * @INPUTS@ + (uint64_t)i);
 }
 
-static uint64_t hash_of(const double *numbers, size_t count)
+static uint64_t @NAME@_hash(const double *numbers, size_t count)
 {
     uint64_t hash = 0;
     size_t i;
@@ -66,7 +69,7 @@ static uint64_t hash_of(const double *numbers, size_t count)
     return hash;
 }
 
-static double difference(const double *found, const double *expected, size_t count)
+static double @NAME@_difference(const double *found, const double *expected, size_t count)
 {
     double largest = 0.0;
     size_t i;
@@ -79,7 +82,7 @@ static double difference(const double *found, const double *expected, size_t cou
     return largest;
 }
 
-static int report(const char *what, int equal, int count, double largest, int is_exact)
+static int @NAME@_report(const char *what, int equal, int count, double largest, int is_exact)
 {
     const int is_good = is_exact ? equal == count : largest <= 1e-9;
     printf("%s: %d of %d bitwise equal, largest difference %.3g: ", what, equal, count, largest);
@@ -87,49 +90,49 @@ static int report(const char *what, int equal, int count, double largest, int is
     return !is_good;
 }
 
-static int test_samples(int is_exact)
+static int @NAME@_test_samples(int is_exact)
 {
     static double inputs[@INPUTS_1@], outputs[@OUTPUTS_1@];
     double largest = 0.0;
     int sample, i, equal = 0;
-    for (sample = 0; sample < SAMPLES; ++sample) {
-        for (i = 0; i < @INPUTS@; ++i) inputs[i] = input(sample, i);
-        @NAME@(inputs, outputs);
-        equal += hash_of(outputs, @OUTPUTS@) == hashes[sample];
-        if (sample < VALUES) {
-            const double one = difference(outputs, values + (size_t)sample * @OUTPUTS@, @OUTPUTS@);
+    for (sample = 0; sample < @NAME@_SAMPLES; ++sample) {
+        for (i = 0; i < @INPUTS@; ++i) inputs[i] = @NAME@_random(sample, i);
+        @NAME@_function(inputs, outputs);
+        equal += @NAME@_hash(outputs, @OUTPUTS@) == @NAME@_hashes[sample];
+        if (sample < @NAME@_KNOWN) {
+            const double one = @NAME@_difference(outputs, @NAME@_expected + (size_t)sample * @OUTPUTS@, @OUTPUTS@);
             if (one > largest) largest = one;
         }
     }
-    return report("samples", equal, SAMPLES, largest, is_exact);
+    return @NAME@_report("samples", equal, @NAME@_SAMPLES, largest, is_exact);
 }
 @BATCH@
 int main(int count, char **arguments)
 {
     const int is_exact = count > 1 && strcmp(arguments[1], "exact") == 0;
-    return test_samples(is_exact)@AND_BATCH@;
+    return @NAME@_test_samples(is_exact)@AND_BATCH@;
 }
 """
 
 _BATCH = """
-static const int batches[] = {@SIZES@};
-static const uint64_t batch_hashes[] = {
+static const int @NAME@_batches[] = {@SIZES@};
+static const uint64_t @NAME@_batch_hashes[] = {
 @BATCH_HASHES@
 };
-static const double batch_values[] = {
+static const double @NAME@_batch_expected[] = {
 @BATCH_EXPECTED@
 };
 
-static int test_batches(int is_exact)
+static int @NAME@_test_batches(int is_exact)
 {
     static const int first[] = {@FIRST@}, sizes[] = {@LEAF_SIZES@}, result_sizes[] = {@RESULT_SIZES@};
-    static double shared[@SHARED_1@], numbers[SAMPLES * @BATCHED_NUMBERS@], results[@RESULT_CELLS@];
+    static double shared[@SHARED_1@], numbers[@NAME@_SAMPLES * @BATCHED_NUMBERS@], results[@RESULT_CELLS@];
     @NAME@_input batched[@BATCHED@];
 @DECLARED@    double largest = 0.0;
     int equal = 0, which, leaf, i, k;
-    const double *expected = batch_values;
+    const double *expected = @NAME@_batch_expected;
 @SHARED_SET@    for (which = 0; which < @SIZE_COUNT@; ++which) {
-        const int count = batches[which];
+        const int count = @NAME@_batches[which];
         double *at = numbers;
         size_t length = 0;
         for (leaf = 0; leaf < @BATCHED@; ++leaf) {
@@ -137,17 +140,17 @@ static int test_batches(int is_exact)
             batched[leaf].sample = sizes[leaf];
             batched[leaf].number = 1;
             for (i = 0; i < count; ++i)
-                for (k = 0; k < sizes[leaf]; ++k) *at++ = input(i, first[leaf] + k);
+                for (k = 0; k < sizes[leaf]; ++k) *at++ = @NAME@_random(i, first[leaf] + k);
         }
-@CALL@        equal += hash_of(results, length) == batch_hashes[which];
+@CALL@        equal += @NAME@_hash(results, length) == @NAME@_batch_hashes[which];
         {
             const size_t known = length < @MOST@ ? length : @MOST@;
-            const double one = difference(results, expected, known);
+            const double one = @NAME@_difference(results, expected, known);
             if (one > largest) largest = one;
             expected += known;
         }
     }
-    return report("batches", equal, @SIZE_COUNT@, largest, is_exact);
+    return @NAME@_report("batches", equal, @SIZE_COUNT@, largest, is_exact);
 }
 """
 
@@ -193,7 +196,7 @@ def c_test(interface: Interface) -> str:
         INPUTS_1=max(1, inputs),
         OUTPUTS_1=max(1, outputs),
         BATCH=batch,
-        AND_BATCH=" | test_batches(is_exact)" if batch else "",
+        AND_BATCH=f" | {interface.name}_test_batches(is_exact)" if batch else "",
     )
 
 
@@ -219,7 +222,7 @@ def _batch(interface: Interface, numbers: NDArray[numpy.float64]) -> str:
     found = [_expected(interface, numbers[:count]) for count in _SIZES]
     batched = interface.batched
     shared = [i for leaf in interface.shared for i in range(leaf.start, leaf.start + leaf.size)]
-    sets = "".join(f"    shared[{k}] = input(0, {i});\n" for k, i in enumerate(shared))
+    sets = "".join(f"    shared[{k}] = {interface.name}_random(0, {i});\n" for k, i in enumerate(shared))
     results = [leaf.size for leaf in interface.outputs]
     declared, call = _call(interface)
     return filled(

@@ -67,6 +67,11 @@ class BatchCode(NamedTuple):
     slots: int
     is_split: bool
 
+    @property
+    def needs_samples(self) -> bool:
+        """Whether a batch may run sample by sample: always, or if a sum that is split into terms is not finite."""
+        return self.lanes is None or self.is_split
+
 
 def batch_code(batch: BatchProgram) -> BatchCode:
     """Return the code of a batch program, with the order of sums of the kernel that runs it in this process."""

@@ -147,7 +147,7 @@ class _Printer:
             return
         subscript, names = self._operand(statement.subscript)
         if table.array == INPUTS:
-            text = f"take_in_rows(rows + {at}, {stride}, {end}{subscript}, l)"
+            text = f"SET(take_in_rows)(rows + {at}, {stride}, {end}{subscript}, l)"
         elif table.array in self._varying:
             text = f"take({table.array} + LANES * ({at}) + l, LANES * {stride}, {end}{subscript})"
         else:

@@ -7,16 +7,17 @@ import random
 import re
 import shutil
 import subprocess
+from collections.abc import Collection
 
 import numpy
 import pytest
-from c_compiler import SAME_BITS, compiled, installed
+from c_compiler import SAME_BITS, STRICT, compiled, installed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import EVERY, EXTREME, OPCODES, as_recorded, fewer, programs
 from work import count_calls
 
-from gradwalk import jit, primitive, value_and_grad
+from gradwalk import jit, loops, primitive, value_and_grad
 from gradwalk import math as gmath
 from gradwalk.program.formats.c import c_program
 from gradwalk.program.formats.c.reserved import is_taken
@@ -99,7 +100,7 @@ def test_only_used_helpers_are_written():
     tape = Tape()
     x, y = tape.input(), tape.input()
     assert "power" not in tape.program([tape.append("sign", x)]).to_c()
-    assert "inline double power(" in tape.program([tape.append("pow", x, y)]).to_c()
+    assert "inline double f_power(" in tape.program([tape.append("pow", x, y)]).to_c()
     assert "inline" not in tape.program([tape.append("sin", x)]).to_c()
 
 
@@ -117,8 +118,6 @@ TAKEN = [
     "int",
     "and",
     "exp",
-    "power",
-    "inputs",
     "main",
     "_Bool",
     "_f",
@@ -142,6 +141,37 @@ def test_invalid_function_names_are_refused(name):
 def test_valid_function_names_are_accepted(name, tmp_path):
     program = Tape().program([])
     assert f"void {name}(" in program.to_c(name)
+
+
+def in_groups(names: Collection[str]) -> list[list[str]]:
+    """Divide names into groups in which no name continues another with an underscore, as names of helpers do."""
+    groups: dict[int, list[str]] = {}
+    for name in names:
+        groups.setdefault(sum(name.startswith(f"{other}_") for other in names), []).append(name)
+    return [*groups.values()]
+
+
+def slope_of_a_loop(x, y):
+    last = loops.while_loop(lambda c: c < 3.0, lambda c: c * 1.5 + gmath.silu(x) ** y, x)
+    return gmath.take([0.5, last, 2.0], gmath.floor(y)) * gmath.sign(x) + x % y
+
+
+def test_functions_may_have_any_name_that_the_file_uses(tmp_path, monkeypatch):
+    monkeypatch.setattr(c_program, "_PIECE", 2)
+    slope = jit(value_and_grad(slope_of_a_loop))
+    value, derivative = slope(0.75, 1.25)
+    text = re.sub(r"/\*.*?\*/|#include.*?$", "", slope.program.to_c("own"), flags=re.DOTALL | re.MULTILINE)
+    used = {re.sub("^own_", "", word, flags=re.IGNORECASE) for word in re.findall(r"\w+", text)} | {"gradwalk_silu"}
+    names = {re.sub(r"\d+", "1", name): name for name in sorted(used) if name[:1].isalpha() and not is_taken(name)}
+    assert {"inputs", "take", "power", "mod", "plan_begin", "PLAN_SWEEP", "own", "constants"} <= {*names.values()}
+    # Many functions are in one file, so none of them may be hidden or defined twice.
+    for group in in_groups(names.values()):
+        path = tmp_path / "all.c"
+        path.write_text("\n".join(slope.program.to_c(name) for name in group), encoding="ascii")
+        subprocess.run([installed("cc"), *STRICT, "-fsyntax-only", path], check=True)
+    for name in ("inputs", "take", "plan_begin", "i"):
+        run = compiled(tmp_path, slope.program.to_c(name), *SAME_BITS, name=name)
+        assert run([0.75, 1.25], 2) == [value, derivative]
 
 
 def test_names_declared_in_math_h_are_refused(tmp_path):

@@ -6,6 +6,7 @@ equal.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -163,6 +164,9 @@ static long plan_slots(long policy, long steps)
     }
     return slots < steps ? slots : steps > 1 ? steps : 1;
 }"""
+
+# The names at file scope in the definitions above.
+NAMES = sorted({*re.findall(r"\bplan_\w+|PLAN_[A-Z]+|checkpoint_plan", PLAN + COUNTING)})
 
 _POLICIES: Mapping[str | int | None, int] = {"sqrt": -1, "binomial": 0, None: 2**31 - 1}
 

@@ -17,7 +17,7 @@ class CRepeats:
 
     Args:
         code: The parts of the program.
-        suffix: Suffix of the names of C arrays.
+        name: The name of the C function, with which the names of C arrays begin.
 
     Attributes:
         parts: The outermost loops to print and the ranges of instructions between them, in program order.
@@ -26,9 +26,9 @@ class CRepeats:
         kept: A flag per index: whether the number with this index is stored in `memory`.
     """
 
-    def __init__(self, code: Code, suffix: str) -> None:
+    def __init__(self, code: Code, name: str) -> None:
         self._code = code
-        self._suffix = suffix
+        self._name = name
         self._placement = Placement(code, loops_to_print(code))
         self.parts = [part for part, around in self._placement.everything if part is not None and not around]
         self.inside, self.kept = self._placement.inside, self._placement.kept
@@ -114,5 +114,5 @@ class CRepeats:
         if place.start < self._code.inputs:
             return f"inputs[{place.text(_COUNTERS)}]"
         if place.start < self._code.first:
-            return f"constants{self._suffix}[{place._replace(start=place.start - self._code.inputs).text(_COUNTERS)}]"
+            return f"{self._name}_constants[{place._replace(start=place.start - self._code.inputs).text(_COUNTERS)}]"
         return self.read(place)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy
 
+from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.ops.printing.printers import C_HELPERS
 from gradwalk.ops.printing.statements import c_definitions
 from gradwalk.program.code.code import Code
@@ -29,11 +30,7 @@ _FEWEST_COPIED = 5  # minimum number of numbers that are copied by a loop
 _MOST_IN_VARIABLES = 64
 _MOST_CELLS = 4096  # in doubles: a larger array `memory` is allocated by malloc instead of on the stack
 
-# Names that the C file defines, besides the functions that implement operations.
-_OWN = """
-    inputs outputs constants tables take kept memory PIECE operands results plan_begin plan_free plan_reserve plan_start
-    plan_distance plan_next plan_thin plan_keeps plan_slots PLAN_ADVANCE PLAN_REPLAY PLAN_SWEEP PLAN_BACK
-"""
+_ARRAYS = ("const double *inputs", "double *outputs")  # parameters of the functions of programs
 
 _TAKE = """\
 /* Entry `index` of `count` numbers, `stride` apart; a negative index counts from the end. */
@@ -54,10 +51,10 @@ class _Numbers:
         given: Maps each large call to the cell of its first operand. Its results follow its operands.
     """
 
-    def __init__(self, code: Code, suffix: str, repeats: CRepeats) -> None:
+    def __init__(self, code: Code, name: str, repeats: CRepeats) -> None:
         self.cells = repeats.cells
         self.given: dict[int, int] = {}
-        self._code, self._suffix, self._repeats = code, suffix, repeats
+        self._code, self._name, self._repeats = code, name, repeats
         for which, (call, operands) in enumerate(code.calls):
             if len(operands) + call.outputs > _MOST_IN_VARIABLES:
                 self.given[which] = self.cells
@@ -74,7 +71,7 @@ class _Numbers:
         if index < code.inputs:
             return "inputs", index
         if index < code.first:
-            return f"constants{self._suffix}", index - code.inputs
+            return f"{self._name}_constants", index - code.inputs
         if index in self._cell_of:
             return "memory", self._cell_of[index]
         return ("memory", self._repeats.cell(index)) if self._repeats.inside[index] else None
@@ -127,7 +124,7 @@ def c_source(code: Code, name: str) -> str:
 
     Raises `ProgramError` if the program calls a Python function, and `ValueError` if the name is not usable in C.
     """
-    functions = c_functions({name: code})
+    functions = c_functions(name, {name: code})
     before = [*_comment(code, name, functions.cells), *[f"#include <{header}>" for header in functions.headers], ""]
     return "\n".join([*before, *functions.lines, ""])
 
@@ -146,25 +143,26 @@ class CFunctions(NamedTuple):
     cells: int
 
 
-def c_functions(programs: Mapping[str, Code], more: str = "") -> CFunctions:
+def c_functions(name: str, programs: Mapping[str, Code], more: str = "") -> CFunctions:
     """Print the C functions of some programs.
 
     Args:
-        programs: Maps the name of each function to its program. The first function is public, and all other functions
-            are static.
+        name: Prefix of all names at file scope: they are `name`, or begin with `name` and an underscore.
+        programs: Maps the name of each function to its program. The function `name` is public, and all other
+            functions are static.
         more: Further C code, for which the helpers that it calls are printed, too.
 
-    Raises `ProgramError` if a program calls a Python function, and `ValueError` if a name is not usable in C.
+    Raises `ProgramError` if a program calls a Python function, and `ValueError` if `name` is not usable in C.
     """
-    first = next(iter(programs))
-    file = _File(first)
+    _check_name(name)
+    file = _File(name)
     definitions: list[str] = []
-    for name, code in programs.items():
-        _check_name(name)
+    for function, code in programs.items():
         code.refuse_calls("which C does not have")
         definitions += file.called(code)
-        definitions += [*file.program(code, name, "" if name == first else f"_{name}"), ""]
-    text = "\n".join([*definitions, more])
+        definitions += [*file.program(code, function), ""]
+    head = _head("void", name, _ARRAYS)  # `name` may also be the name of a helper
+    text = "\n".join([*(line for line in definitions if line != head), more])
     defined = c_definitions(text)
     called = "\n".join([text, *defined])
     known = {**C_HELPERS, "take": _TAKE}
@@ -172,14 +170,32 @@ def c_functions(programs: Mapping[str, Code], more: str = "") -> CFunctions:
     helpers = [*used, *defined, *c_calls.helpers(text)]
     allocates = "alloc(" in "\n".join([text, *helpers])
     lines = [*helpers, *([""] if helpers else []), *definitions[:-1]]
-    return CFunctions(["math.h", *(["stdlib.h"] if allocates else [])], lines, file.cells)
+    return CFunctions(
+        ["math.h", *(["stdlib.h"] if allocates else [])],
+        [line if line == head else with_prefix(line, name) for line in lines],
+        file.cells,
+    )
+
+
+def with_prefix(text: str, name: str) -> str:
+    """Return C code in which the names of helpers begin with `name` and an underscore."""
+    return _HELPERS.sub(f"{name}_", text)
+
+
+def _helpers() -> re.Pattern[str]:
+    """Return a pattern for the beginning of the name of a helper, or for "gradwalk_" in it."""
+    defined, printed, plan = ("|".join(names) for names in (DEFINITIONS, ["take", *C_HELPERS], c_calls.NAMES))
+    return re.compile(rf"\b(?:gradwalk_(?=(?:{defined})\()|(?=(?:{printed})\()|(?=(?:{plan})\b))")
+
+
+_HELPERS = _helpers()
 
 
 class _File:
     """Prints the functions of a program and of the programs inside its loops and switches.
 
     Args:
-        name: Prefix of the names of the C functions.
+        name: Prefix of the names of all C functions. The function with this name is public.
 
     Attributes:
         cells: The total number of doubles in arrays on the stack.
@@ -203,22 +219,21 @@ class _File:
             for part in c_calls.programs_of(call):
                 if id(part.code) not in self._programs:
                     lines += self.called(part.code)
-                    number = 1 + len(self._programs)
-                    self._programs[id(part.code)] = f"{self._name}_program_{number}"
-                    lines += [*self.program(part.code, self._programs[id(part.code)], f"_{number}"), ""]
+                    self._programs[id(part.code)] = f"{self._name}_program_{1 + len(self._programs)}"
+                    lines += [*self.program(part.code, self._programs[id(part.code)]), ""]
             self._functions[id(call)] = f"{self._name}_{call.kind}_{1 + len(self._functions)}"
             lines += c_calls.function(call, self._functions[id(call)], self._programs)
         return lines
 
-    def program(self, code: Code, name: str, suffix: str) -> list[str]:
-        """Return the arrays that a program uses, then its C function. The names of the arrays end with `suffix`."""
-        writer = _Writer(code, suffix, self._functions)
-        definitions = writer.definitions(name, "static void" if suffix else "void")
+    def program(self, code: Code, name: str) -> list[str]:
+        """Return the arrays that a program uses, then its C function. The names of the arrays begin with `name`."""
+        writer = _Writer(code, name, self._functions)
+        definitions = writer.definitions("void" if name == self._name else "static void", f"{self._name.upper()}_PIECE")
         self.cells += writer.cells + writer.memory + writer.variables
         text = "\n".join(definitions)
-        constants = _array(f"constants{suffix}", code.constants) if f"constants{suffix}[" in text else []
+        constants = _array(f"{name}_constants", code.constants) if f"{name}_constants[" in text else []
         numbers = _numbers_in_tables(code)
-        tables = _array(f"tables{suffix}", numbers) if f"take(tables{suffix} + " in text else []
+        tables = _array(f"{name}_tables", numbers) if f"take({name}_tables + " in text else []
         return [*constants, *tables, *definitions]
 
 
@@ -234,16 +249,16 @@ class _Writer:
         variables: The number of operands and results of calls in other arrays.
     """
 
-    def __init__(self, code: Code, suffix: str, functions: Mapping[int, str]) -> None:
+    def __init__(self, code: Code, name: str, functions: Mapping[int, str]) -> None:
         self.cells = 0
         self._code = code
-        self._suffix = suffix
-        repeats = CRepeats(code, suffix)
-        self._numbers = _Numbers(code, suffix, repeats)
+        self._name = name
+        repeats = CRepeats(code, name)
+        self._numbers = _Numbers(code, name, repeats)
         self.memory = self._numbers.cells if self._numbers.cells <= _MOST_CELLS else 0
         small = [call for which, call in enumerate(code.calls) if which not in self._numbers.given]
         self.variables = sum(len(operands) + call.outputs for call, operands in small)
-        statements = _statements(code, suffix, functions, repeats, self._numbers)
+        statements = _statements(code, name, functions, repeats, self._numbers)
         self._pieces = _pieces(statements)
         self._last_piece = {
             index: i for i, piece in enumerate(self._pieces) for line in piece for index in line.operands
@@ -252,23 +267,26 @@ class _Writer:
         self._expiring: defaultdict[int, list[int]] = defaultdict(list)  # piece -> indices that no later piece uses
         self._cell: dict[int, int] = {}  # index of a result -> its cell in `kept`
 
-    def definitions(self, name: str, kind: str) -> list[str]:
-        """Return the C function with this name, after the functions of the pieces that it calls."""
-        arrays = ["const double *inputs", "double *outputs"]
+    def definitions(self, kind: str, piece: str) -> list[str]:
+        """Return the C function, after the functions of the pieces that it calls.
+
+        `kind` is the text before the name of the function, and `piece` the macro for the text before pieces.
+        """
+        name = self._name
         if len(self._pieces) == 1:
-            return _function(kind, name, self._with_memory(self._body(0)), arrays)
+            return _function(kind, name, self._with_memory(self._body(0)), _ARRAYS)
         lines = [
             "/* Compiling all pieces as one function would take long. */",
-            *("#ifndef PIECE", "#ifdef __GNUC__", "#define PIECE static __attribute__((noinline)) void", "#else"),
-            *("#define PIECE static void", "#endif", "#endif", ""),
+            *(f"#ifndef {piece}", "#ifdef __GNUC__", f"#define {piece} static __attribute__((noinline)) void", "#else"),
+            *(f"#define {piece} static void", "#endif", "#endif", ""),
         ]
         passed = ["inputs", "outputs", "kept", *(["memory"] if self._numbers.cells else [])]
-        parameters = [*arrays, *(f"double *{array}" for array in passed[2:])]
+        parameters = [*_ARRAYS, *(f"double *{array}" for array in passed[2:])]
         for i in range(len(self._pieces)):
-            lines += [*_function("PIECE", f"{name}_{i + 1}", self._body(i), parameters), ""]
+            lines += [*_function(piece, f"{name}_{i + 1}", self._body(i), parameters), ""]
         calls = [f"{name}_{i + 1}({', '.join(passed)});" for i in range(len(self._pieces))]
         body = [f"double kept[{max(self.cells, 1)}];", *self._with_memory(calls)]
-        return [*lines, *_function(kind, name, body, arrays)]
+        return [*lines, *_function(kind, name, body, _ARRAYS)]
 
     def _with_memory(self, body: list[str]) -> list[str]:
         """Return a function body that first allocates the array `memory`, if it is needed, and frees it at the end."""
@@ -319,7 +337,7 @@ def _pieces(statements: list[_Statement]) -> list[list[_Statement]]:
 
 
 def _statements(
-    code: Code, suffix: str, functions: Mapping[int, str], repeats: CRepeats, numbers: _Numbers
+    code: Code, name: str, functions: Mapping[int, str], repeats: CRepeats, numbers: _Numbers
 ) -> list[_Statement]:
     """Return statements that run the instructions that the outputs depend on and then set the outputs."""
     needed = {*code.outputs, *numpy.flatnonzero(repeats.kept & ~repeats.inside).tolist()}
@@ -349,7 +367,7 @@ def _statements(
             elif index not in needed:
                 continue
             elif opcode == TAKE:
-                statement = _taking(code, index, rows[i], tables, suffix)
+                statement = _taking(code, index, rows[i], tables, name)
             else:
                 statement = _computing(code, index, rows[i])
             needed.update(statement.operands)
@@ -397,7 +415,7 @@ def _calling(code: Code, which: int, results: list[tuple[int, int]], functions: 
     return _Statement([index for _, index in results], lines, operands)
 
 
-def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int], suffix: str) -> _Statement:
+def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int], name: str) -> _Statement:
     """Return the statement of a `take`.
 
     A table of equally spaced inputs, or of constants, is indexed in place. The entries of other tables are copied to an
@@ -410,7 +428,7 @@ def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int], suf
     if max(table) < code.inputs and len(strides) == 1:
         text = f"take(inputs + {table[0]}, {strides.pop()}, {count}, {{0}})"
     elif which in offsets:
-        text = f"take(tables{suffix} + {offsets[which]}, 1, {count}, {{0}})"
+        text = f"take({name}_tables + {offsets[which]}, 1, {count}, {{0}})"
     else:
         entries = ", ".join([f"{{{i}}}" for i in range(1, 1 + count)])
         array = f"const double table{index}[] = {{{{{entries}}}}};"
@@ -420,7 +438,7 @@ def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int], suf
 
 
 def _constant_tables(code: Code) -> dict[int, int]:
-    """Return a dict from each table of constants to its offset in the C array `tables`."""
+    """Return a dict from each table of constants to its offset in the C array of tables."""
     offsets = {}
     offset = 0
     for which, table in enumerate(code.tables):
@@ -431,16 +449,20 @@ def _constant_tables(code: Code) -> dict[int, int]:
 
 
 def _numbers_in_tables(code: Code) -> list[float]:
-    """Return the contents of the C array `tables`: the numbers of all tables of constants."""
+    """Return the contents of the C array of tables: the numbers of all tables of constants."""
     return [code.constants[index - code.inputs] for which in _constant_tables(code) for index in code.tables[which]]
 
 
-def _function(kind: str, name: str, body: list[str], parameters: list[str]) -> list[str]:
+def _function(kind: str, name: str, body: list[str], parameters: Sequence[str]) -> list[str]:
     """Return the lines of a C function. Unused parameters are cast to void to avoid compiler warnings."""
     text = "\n".join(body)
     names = [re.findall(r"\w+", parameter)[-1] for parameter in parameters]
     unused = [f"(void){parameter};" for parameter in names if not re.search(rf"\b{parameter}\b", text)]
-    return [f"{kind} {name}({', '.join(parameters)})", "{", *(f"    {line}" for line in [*unused, *body]), "}"]
+    return [_head(kind, name, parameters), "{", *(f"    {line}" for line in [*unused, *body]), "}"]
+
+
+def _head(kind: str, name: str, parameters: Sequence[str]) -> str:
+    return f"{kind} {name}({', '.join(parameters)})"
 
 
 def _comment(code: Code, name: str, cells: int) -> list[str]:
@@ -485,6 +507,5 @@ def _exactly(number: float) -> str:
 def _check_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         raise ValueError(f"name must consist of letters, digits and _ and not start with a digit, got {name!r}")
-    functions = " ".join([instruction.c for instruction in INSTRUCTIONS.values()])
-    if is_taken(name) or name in re.findall(r"\w+", f"{_OWN} {functions}"):
-        raise ValueError(f"{name} is already a name in C or in the generated file: choose another name")
+    if is_taken(name):
+        raise ValueError(f"{name} is already a name in C: choose another name")

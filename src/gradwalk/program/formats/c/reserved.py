@@ -37,7 +37,7 @@ _CONSTANTS = """
     lgamma_r lgammaf_r lgammal_r math_errhandling signbit signgam
 """
 
-# Names that the other standard headers declare.
+# Names that the other standard headers declare, on some systems or in C++.
 _LIBRARY = """
     BUFSIZ CHAR_BIT CHAR_MAX CHAR_MIN CLOCKS_PER_SEC DBL_DIG DBL_EPSILON DBL_MANT_DIG DBL_MAX DBL_MIN DECIMAL_DIG
     EDOM EILSEQ EOF ERANGE EXIT_FAILURE EXIT_SUCCESS FILE FILENAME_MAX FLT_DIG FLT_EPSILON FLT_EVAL_METHOD
@@ -45,43 +45,48 @@ _LIBRARY = """
     LDBL_MIN LLONG_MAX LLONG_MIN LONG_MAX LONG_MIN L_tmpnam MB_CUR_MAX MB_LEN_MAX NDEBUG NULL ONCE_FLAG_INIT
     PTRDIFF_MAX RAND_MAX SCHAR_MAX SCHAR_MIN SEEK_CUR SEEK_END SEEK_SET SHRT_MAX SHRT_MIN SIGABRT SIGFPE SIGILL
     SIGINT SIGSEGV SIGTERM SIG_DFL SIG_ERR SIG_IGN SIZE_MAX TIME_UTC TMP_MAX UCHAR_MAX UINT_MAX ULLONG_MAX ULONG_MAX
-    USHRT_MAX WCHAR_MAX WCHAR_MIN WEOF abort abs aligned_alloc alloca asctime assert at_quick_exit atexit atof atoi
-    atol atoll atomic_init bcmp bcopy bsearch btowc bzero calloc call_once clearerr clock clock_t close
-    cnd_broadcast cnd_init cnd_signal cnd_wait creat ctime difftime div div_t environ errno exec execl execv execve
-    exit fclose fcntl fdopen feclearexcept fegetenv fegetround feholdexcept fenv_t feof feraiseexcept ferror
-    fesetenv fesetround fetestexcept feupdateenv fexcept_t fflush ffs fgetc fgetpos fgets fgetwc fgetws fileno fopen
-    fork fpos_t fprintf fputc fputs fputwc fputws fread free free_aligned_sized free_sized freopen fscanf fseek
-    fsetpos fsync ftell fwide fwprintf fwrite fwscanf getc getchar getenv getline getopt getpid gets getwc getwchar
-    gmtime imaxabs imaxdiv index int16_t int32_t int64_t int8_t intmax_t intptr_t isalnum isalpha isascii isatty
-    isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper iswalnum iswalpha iswblank iswcntrl
-    iswctype iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit isxdigit jmp_buf jrand48 kill
-    kill_dependency labs lconv ldiv ldiv_t link llabs lldiv lldiv_t localeconv localtime longjmp lseek malloc
-    max_align_t mblen mbrlen mbrtowc mbsinit mbsrtowcs mbstate_t mbstowcs mbtowc memccpy memchr memcmp memcpy memmem
-    memmove mempcpy memset memset_explicit mktime mrand48 mtx_init mtx_lock mtx_t mtx_unlock nice nrand48 offsetof
-    once_flag open pause perror pipe pclose popen printf ptrdiff_t putc putchar puts putwc putwchar qsort quick_exit
-    raise rand random read realloc remove rename rewind rindex sbrk scanf select setbuf setenv setjmp setlocale
-    setvbuf sig_atomic_t signal size_t sleep snprintf sprintf srand srandom sscanf ssize_t stat stderr stdin stdout
-    stpcpy stpncpy strcasecmp strcat strchr strcmp strcoll strcpy strcspn strdup strerror strfromd strfromf strfroml
-    strftime strlen strncasecmp strncat strncmp strncpy strndup strnlen strpbrk strrchr strsep strspn strstr strtod
-    strtof strtoimax strtok strtol strtold strtoll strtoul strtoull strtoumax strxfrm swab swprintf swscanf symlink
-    sync system thrd_create thrd_exit thrd_join thrd_sleep thrd_t thrd_yield time time_t timegm timespec
+    USHRT_MAX WCHAR_MAX WCHAR_MIN WEOF abort abs aligned_alloc alloca asctime asprintf assert at_quick_exit atexit
+    atof atoi atol atoll atomic_init bcmp bcopy bsearch btowc bzero call_once calloc clearenv clearerr clock clock_t
+    close cnd_broadcast cnd_init cnd_signal cnd_wait creat ctime difftime div div_t dprintf ecvt environ errno exec
+    execl execv execve exit fclose fcntl fcvt fdopen feclearexcept fegetenv fegetround feholdexcept fenv_t feof
+    feraiseexcept ferror fesetenv fesetround fetestexcept feupdateenv fexcept_t fflush ffs fgetc fgetpos fgets
+    fgetwc fgetws fileno fopen fork fpos_t fprintf fputc fputs fputwc fputws fread free free_aligned_sized
+    free_sized freopen fscanf fseek fsetpos fsync ftell fwide fwprintf fwrite fwscanf gcvt getc getchar getdelim
+    getenv getline getopt getpid getpt gets getsubopt getw getwc getwchar gmtime imaxabs imaxdiv index initstate
+    int16_t int32_t int64_t int8_t intmax_t intptr_t isalnum isalpha isascii isatty isblank iscntrl isctype isdigit
+    isgraph islower isprint ispunct isspace isupper iswalnum iswalpha iswblank iswcntrl iswctype iswdigit iswgraph
+    iswlower iswprint iswpunct iswspace iswupper iswxdigit isxdigit jmp_buf jrand48 kill kill_dependency labs lconv
+    ldiv ldiv_t link llabs lldiv lldiv_t localeconv localtime longjmp lseek malloc max_align_t mblen mbrlen mbrtowc
+    mbsinit mbsrtowcs mbstate_t mbstowcs mbtowc memccpy memchr memcmp memcpy memfrob memmem memmove mempcpy memset
+    memset_explicit mkdtemp mkstemp mktemp mktime mrand48 mtx_init mtx_lock mtx_t mtx_unlock newlocale nice nrand48
+    offsetof once_flag open pause pclose perror pipe popen printf pselect ptrdiff_t ptsname putc putchar putenv puts
+    putw putwc putwchar qsort quick_exit raise rand random read realloc realpath remove rename rewind rindex sbrk
+    scanf select setbuf setbuffer setenv setjmp setlinebuf setlocale setstate setvbuf sig_atomic_t signal size_t
+    sleep snprintf sprintf srand srandom sscanf ssize_t stat stderr stdin stdout stpcpy stpncpy strcasecmp strcat
+    strchr strcmp strcoll strcpy strcspn strdup strerror strfromd strfromf strfroml strfry strftime strlen
+    strncasecmp strncat strncmp strncpy strndup strnlen strpbrk strrchr strsep strsignal strspn strstr strtod strtof
+    strtoimax strtok strtol strtold strtoll strtoul strtoull strtoumax strxfrm swab swprintf swscanf symlink sync
+    system tempnam thrd_create thrd_exit thrd_join thrd_sleep thrd_t thrd_yield time time_t timegm timespec
     timespec_get timezone tm tmpfile tmpnam toascii tolower toupper towctrans towlower towupper truncate tss_create
-    tss_delete tss_get tss_set tss_t tzname tzset uint16_t uint32_t uint64_t uint8_t uintmax_t uintptr_t ungetc
-    ungetwc unlink unreachable usleep utime va_arg va_copy va_end va_list va_start vfork vfprintf vfscanf vfwprintf
-    vprintf vscanf vsnprintf vsprintf vsscanf vswprintf vwprintf wait wcrtomb wcscat wcschr wcscmp wcscoll wcscpy
-    wcscspn wcsftime wcslen wcsncat wcsncmp wcsncpy wcspbrk wcsrchr wcsrtombs wcsspn wcsstr wcstod wcstof wcstok
-    wcstol wcstold wcstoll wcstombs wcstoul wcstoull wcsxfrm wctob wctomb wctrans wctrans_t wctype wctype_t wint_t
-    wmemchr wmemcmp wmemcpy wmemmove wmemset wprintf write wscanf
+    tss_delete tss_get tss_set tss_t tzname tzset uint uint16_t uint32_t uint64_t uint8_t uintmax_t uintptr_t ulong
+    ungetc ungetwc unlink unreachable unsetenv uselocale ushort usleep utime va_arg va_copy va_end va_list va_start
+    valloc vfork vfprintf vfscanf vfwprintf vprintf vscanf vsnprintf vsprintf vsscanf vswprintf vwprintf wait
+    wcrtomb wcscat wcschr wcscmp wcscoll wcscpy wcscspn wcsftime wcslen wcsncat wcsncmp wcsncpy wcspbrk wcsrchr
+    wcsrtombs wcsspn wcsstr wcstod wcstof wcstok wcstol wcstold wcstoll wcstombs wcstoul wcstoull wcsxfrm wctob
+    wctomb wctrans wctrans_t wctype wctype_t wint_t wmemchr wmemcmp wmemcpy wmemmove wmemset wprintf write wscanf
 """
 
 TAKEN = frozenset(
     [
-        *f"{_KEYWORDS} {_CONSTANTS} {_LIBRARY} main linux unix".split(),
+        *f"{_KEYWORDS} {_CONSTANTS} {_LIBRARY} main std linux unix".split(),
         *(name + suffix for name in _OF_NUMBERS.split() for suffix in ("", "f", "l")),
     ]
 )
 
 
+_OF_WHOLE_NUMBERS = re.compile(r"u?int(_least|_fast)?\d+_t|U?INT(_LEAST|_FAST)?(\d+|MAX|PTR)_(C|MAX|MIN|WIDTH)")
+
+
 def is_taken(name: str) -> bool:
     """Return whether a name is a keyword, is declared in a standard header, or begins with an underscore."""
-    return name.startswith("_") or name in TAKEN or re.fullmatch(r"u?int(_least|_fast)?\d+_t", name) is not None
+    return name.startswith("_") or name in TAKEN or _OF_WHOLE_NUMBERS.fullmatch(name) is not None
