@@ -79,9 +79,8 @@ def test_sentences_about_zero_derivatives():
         "sign is flat: it passes nothing to x.": x.sign(),
         "< is flat: it passes nothing to x and y.": x.less(y),
         "= is flat: it passes nothing to x.": x.equal(x),
-        "where lets through: y gets upstream 1 unchanged. where is flat in its first operand: it passes nothing to x.": (
-            x.where(y, 3.0)
-        ),
+        "where lets through: y gets upstream 1 unchanged. "
+        "where is flat in its first operand: it passes nothing to x.": x.where(y, 3.0),
         "copysign is flat in its second operand: it passes nothing to y.": x.copysign(y),
         "take is flat in its first operand: it passes nothing to i.": take([x, y], labeled(Value(0.0), "i")),
         "stop passes nothing to x.": x.stop_gradient(),
