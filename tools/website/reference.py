@@ -51,15 +51,23 @@ def _directive(name: str) -> list[str]:
         return [f".. autoclass:: gradwalk.{name}{_signature(thing)}", "   :members:", ""]
     if callable(thing):
         return [f".. autofunction:: gradwalk.{name}", ""]
-    module, _, constant = f"gradwalk.{name}".rpartition(".")
+    module, _, own = f"gradwalk.{name}".rpartition(".")
     return [
-        f".. py:data:: {constant}",
+        f".. py:data:: {own}",
         f"   :module: {module}",
         f"   :value: {thing!r}",
         "",
-        "   As in NumPy." if name.startswith("numpy") else "   As in Python's `math`.",
+        f"   {_about(name, thing)}",
         "",
     ]
+
+
+def _about(name: str, thing: Any) -> str:
+    """Return what the reference says about a constant or another object."""
+    kind = type(thing)
+    if name.startswith("stats."):
+        return f"The distribution `scipy.{name}`, with the methods of :py:obj:`~{kind.__module__}.{kind.__qualname__}`."
+    return "As in NumPy." if name.startswith("numpy") else "As in Python's `math`."
 
 
 def _signature(cls: type) -> str:
