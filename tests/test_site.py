@@ -11,9 +11,9 @@ import numpy
 import pytest
 from checkout import ROOT
 from documentation import DOCS, PAGES
-from website import gallery, links, names, operations, pictures, plots
+from website import gallery, links, names, operations, plots
 
-from gradwalk import Value, draw, math
+from gradwalk import Value, math
 from gradwalk.ops.table import TABLE, VARIADIC
 
 COMING_FROM = sorted((DOCS / "coming-from").glob("*.md"))
@@ -184,13 +184,3 @@ def resolved(dotted: str) -> object:
             importlib.import_module(".".join(parts[:i]))
         found = getattr(found, part)
     return found
-
-
-def test_drawings_follow_the_theme_of_the_page():
-    light, dark = pictures.by_theme(draw(Value(2.0) * 3.0).svg).split("</div>")[:2]
-    assert "only-light" in light
-    assert "<style>" not in light
-    [scope] = re.findall(r'<svg[^>]* class="([\w-]+-dark)"', dark)
-    assert "only-dark" in dark
-    assert f"<style>@media all {{ .{scope} .fill-paper" in dark
-    assert "prefers-color-scheme" not in dark

@@ -124,6 +124,16 @@ def test_wide_pictures_open_in_full_size(context, site):
     expect(full).to_have_count(0)
 
 
+@pytest.mark.parametrize(("theme", "other"), [("light", "dark"), ("dark", "light")])
+def test_drawings_follow_the_theme_of_the_page(context, site, theme, other):
+    page = opened(context, site / "tutorial.html")
+    page.evaluate("theme => { document.body.dataset.theme = theme; }", theme)
+    box = page.locator(f".drawn.only-{theme} svg .fill-box").first
+    expect(page.locator(f".drawn.only-{theme} svg").first).to_be_visible()
+    expect(page.locator(f".drawn.only-{other} svg").first).to_be_hidden()
+    expect(box).to_have_css("fill", {"light": "rgb(247, 248, 250)", "dark": "rgb(32, 37, 44)"}[theme])
+
+
 def test_lesson_runs_in_its_frame(context, site):
     page = opened(context, site / "lesson.html")
     lesson = page.frame_locator("iframe").first
