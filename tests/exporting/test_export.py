@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 import pytest
-from c_compiler import installed
+from c_compiler import installed, needs_program
 from checkout import IS_COMPILED
 
 from gradwalk import (
@@ -256,8 +256,8 @@ class TestPythonLoader:
     ("cc", "flags"),
     [
         ("c++", ("-x", "c++", "-std=c++17", "-O1")),
-        ("clang", ("-std=c99", "-O2")),
-        ("clang++", ("-x", "c++", "-std=c++17", "-O1")),
+        pytest.param("clang", ("-std=c99", "-O2"), marks=needs_program("clang")),
+        pytest.param("clang++", ("-x", "c++", "-std=c++17", "-O1"), marks=needs_program("clang++")),
         ("cc", ("-std=c99", "-O3", "-fopenmp")),
         ("cc", ("-std=c99", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover")),
     ],
@@ -436,13 +436,12 @@ console.log(JSON.stringify([[...evaluate([...w, 1, 2, 3, 0.25])], numbers, messa
 """
 
 
+@needs_program("node")
+@needs_program("emcc", "zig")
 @pytest.mark.parametrize("reduce", [None, "mean"])
 def test_webassembly(reduce, tmp_path):
     function = batched("loss", reduce)
     folder = export(function, tmp_path / "library", name="library")
-    installed("node")
-    if not (shutil.which("emcc") or shutil.which("zig")):
-        pytest.skip("needs Emscripten or Zig")
     subprocess.run(["sh", folder / "build_wasm.sh"], check=True)
     (folder / "run.mjs").write_text(JAVASCRIPT)
     run = subprocess.run(["node", "run.mjs"], cwd=folder, capture_output=True, text=True, check=True)

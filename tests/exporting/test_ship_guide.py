@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from typing import Any
 
 import numpy
 import pytest
-from c_compiler import installed
+from c_compiler import needs_program
 from checkout import ROOT
 
+pytestmark = [needs_program("cmake"), needs_program("c++")]
 GUIDE = (ROOT / "docs/guides/ship.md").read_text(encoding="utf-8")
 
 FETCH = """
@@ -39,8 +39,6 @@ def names(tmp_path_factory) -> dict[str, Any]:
 
 
 def run(command: str, folder: Any) -> str:
-    for tool in ("cc", "c++", "cmake"):
-        installed(tool)
     return subprocess.run(command, shell=True, check=True, capture_output=True, text=True, cwd=folder).stdout
 
 
@@ -69,10 +67,9 @@ def test_python_loader(names, monkeypatch):
     numpy.testing.assert_allclose(numbers, [names["value"], names["delta"], *names["vegas"]], rtol=1e-12)
 
 
+@needs_program("node")
+@needs_program("emcc", "zig")
 def test_page(names):
-    installed("node")
-    if not (shutil.which("emcc") or shutil.which("zig")):
-        pytest.skip("needs Emscripten or Zig")
     run("sh book/build_wasm.sh", names["here"])
     (names["here"] / "page.mjs").write_text(FETCH + blocks("js")[0], encoding="utf-8")
     assert run("node page.mjs", names["here"]) == expected(names)

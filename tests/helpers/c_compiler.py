@@ -16,6 +16,11 @@ SAME_BITS = ("-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-builtin")
 NUMBERS = itertools.count()
 
 
+def needs_program(*commands: str) -> pytest.MarkDecorator:
+    """Return the mark of a test that needs one of these programs."""
+    return pytest.mark.skipif(not any(map(shutil.which, commands)), reason=f"needs {' or '.join(commands)}")
+
+
 def installed(command: str) -> str:
     """Return the command of a compiler, or skip the test if it is not installed."""
     if not shutil.which(command):
