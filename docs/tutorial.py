@@ -13,10 +13,10 @@
 # %% [markdown]
 # # From one product to a trained network
 #
-# This is a notebook that is stored as a script. Open it with VS Code or with Jupyter, which opens `.py` files as
-# notebooks after `pip install jupytext`. The tests run every cell.
+# This notebook is stored as a script. Open it with VS Code or with Jupyter, which opens `.py` files as notebooks after
+# `pip install jupytext`. The tests run every cell.
 #
-# A *gradient* answers one question: if I nudge this number a little, how much does the result move? We begin with an
+# A *gradient* answers one question: if I nudge this number a little, how much does the result change? We begin with an
 # expression that is small enough to answer this question by hand.
 
 # %%
@@ -52,7 +52,7 @@ draw(L)
 # ## By hand
 #
 # Add a small number `h` to `a`, compute everything again, and divide the change of `L` by `h`. `refresh(L)` recomputes
-# the graph of `L` after we have changed the number of a leaf.
+# the graph of `L` after we have changed the value of a leaf.
 
 # %%
 h = 0.0001
@@ -116,7 +116,7 @@ L.backward()
 draw(L)
 
 # %% [markdown]
-# For slides, you can show all steps as a film:
+# For slides, you can show all steps as an animation:
 
 # %%
 walk(L).film(seconds=1.5)
@@ -219,7 +219,7 @@ print(check(y))
 # %% [markdown]
 # ## A neuron, and then a network
 #
-# A neuron multiplies its inputs by weights, adds the products and a bias, and applies a curved function to the sum:
+# A neuron multiplies its inputs by weights, adds the products and a bias, and applies a nonlinear function to the sum:
 
 # %%
 x1, x2 = Value(2.0, label="x1"), Value(0.0, label="x2")
@@ -260,8 +260,8 @@ print([round(model(x).data, 2) for x, _ in points])
 assert losses[-1] < 0.1
 
 # %% [markdown]
-# The graph of the loss has too many nodes to read one by one. So it is drawn as a network of layers, with one of the
-# samples:
+# The graph of the loss has too many nodes to read one by one. It is therefore drawn as a network of layers, for one of
+# the samples:
 
 # %%
 zero_grad(loss)
