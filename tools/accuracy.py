@@ -36,7 +36,7 @@ REASONS = {
     "elsewhere at most 4 + abs((y - 1) · log(x)) ulp.",
     ("pow", "d/dy"): "`out` can overflow or be subnormal even if its product with log(x) is normal.",
     ("logaddexp", "value"): "Near 0 the larger operand and the logarithm cancel.",
-    ("tan", "d/dx"): "Twice the error of the tangent, which batches compute less exactly than the C library.",
+    ("tan", "d/dx"): "Twice the error of the tangent, which batches compute less accurately than the C library.",
     ("tan", "d²/dx²"): "Three times the error of the tangent, see d/dx.",
     ("tanh", "d²/dx²"): "The errors of d/dx and of the value.",
     ("asin", "d²/dx²"): "Several small rounding errors.",
@@ -52,11 +52,11 @@ TOP = """# Accuracy
 
 This page lists the largest errors of the operations and of their derivatives, in units in the last place (ulp). They
 were measured against mpmath at 60 digits, at {points} operands of each kind: all magnitudes, moderate numbers, and
-numbers near zeros, poles, saturation, overflow and underflow. Results are compared only if the exact number is normal,
-neither subnormal nor too large. Operations without any error are not listed.
+numbers near zeros, poles, saturation, overflow and underflow. Results are compared only if the exact result is a normal
+number, neither subnormal nor too large. Operations without any error are not listed.
 
 The goal is 4 ulp for values and partials. [Operations](operations.md) has the formulas; a formula that would be less
-accurate is replaced by another one that is mathematically equal. Second derivatives follow from the partials; they do
+accurate is replaced by a mathematically equivalent one. Second derivatives follow from the partials; they do
 not have a goal.
 
 In the column "Values", first derivatives are computed by `Value` and second derivatives by `jit`; "float64" and
