@@ -127,7 +127,7 @@ def _add_lesson(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     lesson.add_argument(
         "--microgpt",
         action="store_true",
-        help="write another page, which trains a GPT on your own names and shows every number in it",
+        help="write a different page, which trains a GPT on your own list of names and shows every number in the GPT",
     )
     lesson.add_argument(
         "--with-pyodide",
