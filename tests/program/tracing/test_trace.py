@@ -195,7 +195,7 @@ class TestErrors:
         def f(x):
             return Value(9.0, (x,), "square") * 2
 
-        with pytest.raises(GraphError, match=r"f\(\) uses a hand-made node, of the operation 'square'") as caught:
+        with pytest.raises(GraphError, match=r"f\(\) uses a hand-made node with the operation 'square'") as caught:
             record(f, 3.0)
         line = f.__code__.co_firstlineno + 1
         assert f'{__file__}:{line}: return Value(9.0, (x,), "square") * 2' in str(caught.value)

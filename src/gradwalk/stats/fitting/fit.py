@@ -68,9 +68,7 @@ def fit(
         (1.2, 0.489898)
     """
     if not tol > 0.0 or maxiter < 0 or maxiter != int(maxiter):
-        raise ValueError(
-            f"tol must be positive, and maxiter a whole number >= 0, got tol={tol!r}, maxiter={maxiter!r}"
-        )
+        raise ValueError(f"tol must be positive, and maxiter a whole number >= 0, got tol={tol!r}, maxiter={maxiter!r}")
     likelihood = Likelihood(loglik, start, as_data(data))
     likelihood.check(likelihood.start)
     # The search goes to infinity if the log-likelihood does not have a maximum.
