@@ -22,9 +22,9 @@ def export(f: Any, folder: str | os.PathLike[str], *, name: str | None = None) -
 
     The folder contains the source and its header, a wrapper for C++17, a loader for Python that needs only NumPy, a
     loader and a build script for WebAssembly, a CMake project, a test and a README. The library needs neither gradwalk
-    nor Python. Its functions are thread-safe. The code for batches processes 16 samples at a time with the
-    vector instructions of the processor. It adds up sums in the order of gradwalk's kernels, so the sums are bitwise
-    identical.
+    nor Python. Its functions are thread-safe. The code for batches processes 16 samples at a time with the vector
+    instructions of the processor. It adds up sums in the same order as gradwalk's kernels, so the sums are bitwise
+    identical to theirs.
 
     Args:
         f: A function of `jit` that has been called, such as `jit(value_and_grad(f))` or

@@ -59,7 +59,7 @@ def warn_of_plain_result(
     searches = len(uses) >= _MANY and not any(map(partial(_is_literal, code), results))
     if not (any(uses) or searches):
         return
-    where = "int(), round() or string formatting" if any(uses) else "comparisons"
+    where = "int(), round(), string formatting or similar" if any(uses) else "comparisons"
     cure = (
         "If it rounds its result, differentiate a version that does not round"
         if any(uses)
