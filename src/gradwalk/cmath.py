@@ -2,9 +2,9 @@
 
 The result is a `Complex` for operands that contain a `Value`, and Python's `complex` otherwise.
 
-The module is a drop-in replacement for Python's `cmath`. It returns the same results for plain numbers, bit by bit,
-but IEEE results instead of raising errors: the real part of `log(0)` is -inf. The branch cuts are the same, too: the
-sign of a zero determines on which side of a cut a number is.
+The module is a drop-in replacement for Python's `cmath`. For plain numbers, it returns bitwise identical
+results, except that it returns IEEE results instead of raising errors: the real part of `log(0)` is -inf. The branch
+cuts are the same, too: the sign of a zero determines on which side of a cut a number is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Print and inspect numbers in recorded functions, with the interface of `jax.debug`.
 
 `jit` and `vmap` record a function: an ordinary `print` in the function runs during the recording only, and shows Values
-without numbers. The functions of this module become instructions of the recording, and show the numbers at each run.
+without numbers. The functions of this module become instructions of the recording and run every time it is replayed,
+with the current numbers.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ __all__ = ["callback", "print"]
 
 
 def callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any) -> None:
-    """Call a Python function with the numbers of some Values, at each run of a recorded function.
+    """Call a Python function with the numbers of Values every time a recorded function runs.
 
-    In a batch by `vmap`, the function is called for each sample. A derivative in a recorded function calls it once.
-    Steps of a loop that a reverse pass computes again call it again. Machine code and files of programs cannot contain
-    the call.
+    Under `vmap`, `callback` is called once per sample. If a recorded function differentiates a function that calls
+    `callback`, the call is still made once per run. If a reverse pass recomputes steps of a loop, these steps make the
+    call again. Programs with callbacks cannot be compiled to machine code or saved to a file.
 
     Args:
         callback: The function. Its return value is ignored.
         *args: Arguments of the function: trees in which Values are replaced by their numbers. Arrays with Values become
             float64 arrays.
-        ordered: Not needed: calls are made in the order of the program. It is an argument in JAX.
+        ordered: Ignored; accepted for compatibility with JAX. Calls are always made in program order.
         **kwargs: Keyword arguments of the function.
 
     Raises:
@@ -55,15 +56,15 @@ def callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **
 
 
 def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
-    """Print numbers at each run of a recorded function: `print(fmt.format(*args, **kwargs))`.
+    """Print numbers every time a recorded function runs: `print(fmt.format(*args, **kwargs))`.
 
     See `callback` for batches, derivatives and loops.
 
     Args:
-        fmt: The format, as of `str.format`.
-        *args: Positional arguments of the format: numbers, Values, or trees of them.
-        ordered: Not needed: lines are printed in the order of the program. It is an argument in JAX.
-        **kwargs: Keyword arguments of the format.
+        fmt: A format string, as for `str.format`.
+        *args: Positional arguments for the format: numbers, Values, or trees of them.
+        ordered: Ignored; accepted for compatibility with JAX. Lines are always printed in program order.
+        **kwargs: Keyword arguments for the format.
 
     Raises:
         IndexError: The format has more fields than there are arguments.
@@ -86,7 +87,7 @@ def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
 
 
 def _call(name: str, f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> None:
-    """Call a function now or, in a recorded function, at each run."""
+    """Call a function now or, in a recorded function, every time it runs."""
     arguments = CallbackArguments(args, kwargs)
     effects = current_effects()
     anchor = effects.anchor if is_staging() and effects is not None else []

@@ -11,8 +11,8 @@ numbers.
 A condition is a bool, a number or a Value, and is true if its number is not 0.
 
 While a step is recorded, the numbers of its Values are not known. If the step function needs such a number, for example
-to index a list, a loop whose number of steps is known is recorded step by step: the step function is called once per
-step. Exceptions that step functions and branches raise always reach the caller.
+to index a list, and the number of steps is known, the loop is recorded step by step: the step function is called once
+per step. Exceptions that step functions and branches raise always reach the caller.
 
 The backward pass of a recorded loop needs the carries of all steps, in reverse order. The argument `checkpoint` sets
 how many carries are stored; the other carries are recomputed from the stored carries. For a loop of n steps,
@@ -22,7 +22,7 @@ how many carries are stored; the other carries are recomputed from the stored ca
 - "binomial" stores k carries, where k is about log₂(n)/2, and recomputes each step at most k times;
 - a number k stores k carries, and recomputes each step as few times as possible.
 
-In a batch by `vmap`, `checkpoint` has the same meaning, with two exceptions: short loops are unrolled, and None stores
+Under `vmap`, `checkpoint` has the same meaning, with two exceptions: short loops are unrolled, and None stores
 at most 32 MiB of carries for the samples that run together.
 """
 
@@ -72,13 +72,13 @@ def fori_loop(
     Args:
         lower: The first value of the counter, a whole number.
         upper: The end of the range, a whole number; the last value of the counter is `upper - 1`. In a recorded
-            function, a bound can be a Value. If the number of this Value is not whole (nan, inf or 2.5), the result and
-            its derivatives are nan.
+            function, a bound can be a Value. If this Value is not a whole number (such as nan, inf or 2.5), the result
+            and its derivatives are nan.
         body_fun: Function that takes the counter and the carry, and returns the next carry. While a loop is recorded,
             the counter is a Value. If `body_fun` needs the counter's number, for example as an index, the loop is
             recorded step by step.
         init_val: The first carry.
-        unroll: True to record the steps one by one, instead of a loop; see `scan`.
+        unroll: True to record the steps one by one instead of as a loop; see `scan`.
         checkpoint: The number of carries to store for derivatives: None (all), "sqrt", "binomial" or an int (see
             `gradwalk.loops`).
 
@@ -155,8 +155,8 @@ def while_loop(
             is False or 0.
         body_fun: Function that takes the carry, and returns the next carry.
         init_val: The first carry.
-        max_steps: The largest allowed number of steps; None for no limit. In a batch by `vmap`, samples that need more
-            steps do not raise: their results and derivatives are nan.
+        max_steps: Maximum number of steps; None for no limit. Under `vmap`, samples that need more steps do not raise:
+            their results and derivatives are nan.
         checkpoint: The number of carries to store for derivatives: None (all), "sqrt", "binomial" or an int (see
             `gradwalk.loops`).
 
@@ -211,12 +211,12 @@ def scan(
         f: Function that takes the carry and an element of `xs`, and returns a pair: the next carry, and an output or
             None.
         init: The first carry.
-        xs: An array, or a list, tuple, dict or dataclass of arrays. The loop runs over the first axes, which must have
-            the same length. None for a loop of `length` steps in which x is None.
+        xs: An array, or a list, tuple, dict or dataclass of arrays. The loop runs over their first axis, which must
+            have the same length in all arrays. None for a loop of `length` steps in which x is None.
         length: The number of steps; required if `xs` is None.
         reverse: Whether to run from the last element to the first. Each output is stored at the index of its x.
-        unroll: True, or a number of at least `length`, to record the steps one by one instead of a loop. Other numbers
-            have no effect: they are allowed because JAX has them.
+        unroll: True, or a number of at least `length`, to record the steps one by one instead of a loop. Smaller
+            numbers are accepted for compatibility with JAX, and ignored.
         checkpoint: The number of carries to store for derivatives: None (all), "sqrt", "binomial" or an int (see
             `gradwalk.loops`).
 
@@ -258,8 +258,8 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
 
     Args:
         f: Function that takes an element and returns a result.
-        xs: An array, or a list, tuple, dict or dataclass of arrays; elements are taken along the first axes.
-        batch_size: Not needed: it has no effect, and is allowed because JAX has it. Use `vmap` for large batches.
+        xs: An array, or a list, tuple, dict or dataclass of arrays; elements are taken along their first axis.
+        batch_size: Ignored; accepted for compatibility with JAX. Use `vmap` for large batches.
 
     Returns:
         The results, stacked along a new first axis.
@@ -280,8 +280,8 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
     """Call one of two functions: `true_fun(*operands) if pred else false_fun(*operands)`.
 
-    The other function is not run and does not contribute to derivatives. A batch by `vmap` may run both functions if
-    `pred` depends on the sample. Then the function that was not selected contributes 0 to the derivatives, even if its
+    The other function is not run and does not contribute to derivatives. Under `vmap`, both functions may run if
+    `pred` depends on the sample. The function that was not selected then contributes 0 to the derivatives, even if its
     own derivative is inf or nan.
 
     Args:

@@ -383,7 +383,7 @@ class Neuron(Module):
         nonlin: Whether to apply the activation.
         activation: The activation function, which takes and returns a Value.
         fused: Whether `w · x + b` is computed by a single `sumprod` node, which is faster. If False, it is computed by
-            `*` and `+` nodes, which drawings show one by one. Both ways give the same numbers to the last bit.
+            `*` and `+` nodes, which drawings show one by one. Both give bitwise identical results.
 
     Raises:
         TypeError: If the activation is not a function.

@@ -234,7 +234,7 @@ def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
 
 
 def tree_transpose(outer_treedef: Any, inner_treedef: Any, pytree_to_transpose: Any) -> Any:
-    """Turn a tree of trees inside out.
+    """Exchange the outer and the inner structure of a tree of trees.
 
     Args:
         outer_treedef: The treedef of the outer tree.
@@ -447,7 +447,7 @@ def register_pytree_with_keys(
         nodetype: The class.
         flatten_with_keys: A function that returns the pair (pairs of keys and children, other data) for an object.
         unflatten_func: A function of the other data and a tuple of children that returns an object.
-        flatten_func: Not needed; JAX has this argument for speed.
+        flatten_func: Ignored; accepted for compatibility with JAX.
 
     Example:
         >>> class Line:
@@ -549,7 +549,7 @@ def _fields(
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Return the names of the children and of the static fields of a dataclass."""
     if (data is None) != (meta is None):
-        raise TypeError("give both data_fields and meta_fields, or none of them")
+        raise TypeError("give both data_fields and meta_fields, or neither")
     if not dataclasses.is_dataclass(cls):
         if data is None or meta is None:
             raise TypeError(f"nodetype must be a dataclass, got {cls!r:.60}; or give data_fields and meta_fields")

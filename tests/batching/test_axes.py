@@ -219,7 +219,7 @@ class TestInvalidArguments:
     def test_call_without_a_batch_axis_raises(self, args, in_axes):
         if in_axes == (None, [None]):
             args = (X, [X])
-        with pytest.raises(ValueError, match="none has a batch axis"):
+        with pytest.raises(ValueError, match="none of them has a batch axis"):
             batched(*args, in_axes=in_axes)
 
     def test_batches_of_different_sizes_raise(self):

@@ -260,7 +260,7 @@ def keyword_only(x, *, rate):
             ValueError,
             r"has 1 results, but <lambda>\(\) returned 2 numbers or arrays",
         ),
-        (lambda: vectorize(lambda x: x * float(x))([1.0]), RecordingError, "turns into a float"),
+        (lambda: vectorize(lambda x: x * float(x))([1.0]), RecordingError, r"calls float\(\) on"),
         (lambda: vectorize(lambda p, x: x, excluded=["p"])({"text"}, [1.0]), TypeError, "p is a set"),
     ],
 )

@@ -446,8 +446,8 @@ class TestTracing:
     @pytest.mark.parametrize(
         ("result", "message"),
         [
-            (None, r"f\(\) returned None; it has to return a number, or numbers: is a `return` missing\?"),
-            ({"text"}, r"the result of f\(\) is a set \(\{'text'\}\), and not a number"),
+            (None, r"f\(\) returned None; it must return a number or a tree of numbers: is a `return` missing\?"),
+            ({"text"}, r"the result of f\(\) is a set \(\{'text'\}\), not a number"),
             ([1.0, {"text"}], r"the result of f\(\)\[1\] is a set"),
         ],
     )
@@ -535,7 +535,7 @@ class TestTracing:
         both(copy(W, TABLE[:2], SEVEN[:2]), step(W, TABLE[:2], SEVEN[:2]))
         with pytest.raises(TypeError, match=r"<lowered vmap of square_loss\(\)> was lowered for samples like"):
             copy(W, TABLE[:, :2], SEVEN)
-        with pytest.raises(ValueError, match="programs of batches depend on their arguments only"):
+        with pytest.raises(ValueError, match="a batch program can depend only on its arguments"):
             vmap(cube).lower(SEVEN)
 
     def test_captured_numbers_are_frozen_by_jit(self):

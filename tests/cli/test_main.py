@@ -326,7 +326,7 @@ def test_lesson_is_written_without_a_browser(tmp_path):
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=bare)
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{tmp_path / 'gradwalk-lesson.html'}\n"
-    assert result.stderr == "gradwalk: no browser was found; open the file by hand\n"
+    assert result.stderr == "gradwalk: no browser was found; open the file manually\n"
     assert (tmp_path / "gradwalk-lesson.html").is_file()
 
 

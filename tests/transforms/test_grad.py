@@ -818,8 +818,8 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("result", "text"),
         [
-            (None, r"f\(\) returned None; it has to return a number, or numbers: is a `return` missing\?"),
-            ("text", r"the result of f\(\) is a str \('text'\), and not a number|f\(\) returned 'text'"),
+            (None, r"f\(\) returned None; it must return a number or a tree of numbers: is a `return` missing\?"),
+            ("text", r"the result of f\(\) is a str \('text'\), not a number|f\(\) returned 'text'"),
             ([1.0, {"text"}], r"the result of f\(\)\[1\] is a set"),
             (numpy.array(["a"]), r"the result of f\(\) is an array of <U1"),
             ({1.0}, r"the result of f\(\) is a set"),
@@ -880,7 +880,7 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("argument", "text"),
         [
-            ("2", r"x is a str \('2'\), and not a number"),
+            ("2", r"x is a str \('2'\), not a number"),
             ([1.0, {"a": {"b"}}], r"x\[1\]\['a'\] is a set"),
             (numpy.array([1.0, None], dtype=object), "an element of x is a NoneType"),
             (Decimal("0.5"), "x is a Decimal"),
@@ -961,9 +961,7 @@ class TestErrors:
             return Value(9.0, (x,), "square")
 
         for transform in (grad, jacobian, hessian, jit):
-            with pytest.raises(
-                ValueError, match=r"f\(\) uses a node made by hand, of the operation 'square'"
-            ) as caught:
+            with pytest.raises(ValueError, match=r"f\(\) uses a hand-made node with the operation 'square'") as caught:
                 transform(f)(3.0)
             assert f'{__file__}:{f.__code__.co_firstlineno + 1}: return Value(9.0, (x,), "square")' in str(caught.value)
 

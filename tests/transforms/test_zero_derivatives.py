@@ -26,7 +26,7 @@ def of_batch(f: Any) -> Any:
 
 ZERO = {
     "bisection": (root, "only in comparisons. If it searches for a root, gradwalk.solvers.root_scalar"),
-    "round": (lambda x: round(x * x, 2), r"only in int\(\), round\(\), a format or the like"),
+    "round": (lambda x: round(x * x, 2), r"only in int\(\), round\(\), string formatting or similar"),
     "int": (lambda x: 0.5 * int(x * 10.0), "only in int"),
     "format": (lambda x: float(f"{x:.3f}"), "only in int"),
 }

@@ -292,7 +292,7 @@ class TestMessages:
     @pytest.mark.parametrize(
         ("tree", "text"),
         [
-            (bytearray(b"b"), r"x is a bytearray \(bytearray\(b'b'\)\), and not a number"),
+            (bytearray(b"b"), r"x is a bytearray \(bytearray\(b'b'\)\), not a number"),
             ({1.0}, r"x is a set \(\{1\.0\}\)"),
             (Decimal(1), "x is a Decimal"),
             (numpy.timedelta64(3, "s"), "x is a timedelta64"),

@@ -635,7 +635,7 @@ class TestHandMadeNodes:
         assert walk(d).gradients["c"] == 12.0
         with no_grad():
             assert Value(6.0, given((a,)), as_derivatives((3.0,))).operands == ()
-        with pytest.raises(ValueError, match="a node made by hand"):
+        with pytest.raises(ValueError, match="a hand-made node"):
             grad(lambda x: Value(x.data, given((x,)), as_derivatives((1.0,))))(2.0)
         c._op = "product"
         assert (c.op, c.partials) == ("product", (3.0, 2.0))
@@ -647,7 +647,7 @@ class TestHandMadeNodes:
             (2, (1.0,), ValueError, "got 2 children and 1 derivatives"),
             (1, [1.0, 2.0], ValueError, "got 1 children and 2 derivatives"),
             (1, ("1",), TypeError, "a derivative must be a real number"),
-            (1, (Value(1.0),), TypeError, "take its number with .data"),
+            (1, (Value(1.0),), TypeError, "use its .data"),
             (1, 1.0, TypeError, "the symbol of its operation, or a tuple, list or array .*, got float"),
             (1, {1.0}, TypeError, "one derivative for each child, in order, got set"),
             (1, None, TypeError, ", got NoneType"),

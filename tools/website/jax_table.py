@@ -221,7 +221,7 @@ NOT_IN_LAX = {
     "ragged_dot_general scaled_dot conv_dimension_numbers conv_general_dilated conv_general_dilated_local "
     "conv_general_dilated_patches conv_general_permutations conv_general_shape_tuple conv_shape_tuple "
     "conv_transpose conv_transpose_shape_tuple conv_with_general_padding padtype_to_pads",
-    "samples cannot use other samples: use a reduction of `gradwalk.vmap`": "all_to_all axis_size pbroadcast precv "
+    "a sample cannot use other samples: use a reduction of `gradwalk.vmap`": "all_to_all axis_size pbroadcast precv "
     "psend pshuffle psum_scatter pswapaxes ragged_all_to_all pcast",
     "all numbers are float64": "bitcast_convert_type bitwise_and bitwise_not bitwise_or bitwise_xor clz dtype mulhi "
     "population_count reduce_precision shift_left shift_right_arithmetic shift_right_logical",

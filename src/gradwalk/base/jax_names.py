@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 _NUMPY = "use NumPy, or the functions of `gradwalk.numpy`"
-_ONE_DEVICE = "gradwalk runs on the cores of the CPU, and `gradwalk.threads(n)` sets how many"
-_AT_ONCE = "results are NumPy arrays and floats, which are complete when a function returns"
-_COLLECTIVE = 'samples cannot use other samples: use `vmap(f, reduce="sum")` or another reduction of `gradwalk.vmap`'
+_ONE_DEVICE = "gradwalk runs on the CPU only; `gradwalk.threads(n)` sets the number of threads"
+_AT_ONCE = "results are NumPy arrays and floats, which are ready when a function returns"
+_COLLECTIVE = 'a sample cannot use other samples: use `vmap(f, reduce="sum")` or another reduction of `gradwalk.vmap`'
 
 # Names of `jax`.
 PACKAGE = {
     "Array": "arrays are `numpy.ndarray`, and traced numbers are `gradwalk.Value`",
     "Device": _ONE_DEVICE,
     "block_until_ready": _AT_ONCE,
-    "checkpoint_policies": "`gradwalk.checkpoint` stores the arguments and the results only",
+    "checkpoint_policies": "`gradwalk.checkpoint` stores only the arguments and the results",
     "checking_leaks": "a Value that is used after its recording has ended always raises RecordingError",
-    "closure_convert": "make the captured Values arguments of the function",
+    "closure_convert": "pass the captured Values as arguments of the function",
     "custom_batching": "`gradwalk.vmap` runs any recorded function; a `gradwalk.primitive` is called for each sample",
     "custom_derivatives": "use `gradwalk.custom_jvp` or `gradwalk.custom_vjp`",
     "custom_gradient": "use `gradwalk.custom_vjp`",
-    "debug_infs": "use `gradwalk.debug_nans`, which refuses inf, too",
+    "debug_infs": "use `gradwalk.debug_nans`, which also raises an error for inf",
     "default_backend": _ONE_DEVICE,
     "default_device": _ONE_DEVICE,
     "device_count": _ONE_DEVICE,
     "device_get": _AT_ONCE,
-    "device_put": "arguments are NumPy arrays and floats; there is no other memory to put them in",
+    "device_put": "arguments are NumPy arrays and floats in the memory of the CPU; there are no other devices",
     "devices": _ONE_DEVICE,
     "distributed": "send `vmap(f).lower(*args)` to the workers of a cluster: see the guide 'Batches'",
-    "enable_x64": "all computations are in float64, and batches of float32 arrays in float32",
+    "enable_x64": "computations are in float64, or in float32 for batches of float32 arrays",
     "ensure_compile_time_eval": "numbers that do not depend on the arguments are always computed while recording",
     "ffi": "use `gradwalk.primitive` or `gradwalk.pure_callback`",
     "fwd_and_bwd": "use `gradwalk.vjp`",

@@ -174,8 +174,8 @@ class Batching(NamedTuple):
         if not sizes:
             raise ValueError(
                 f"in_axes={self.in_axes!r} of {self.name}, called with {len(names)} argument{'s' * (len(names) != 1)}: "
-                "none has a batch axis. Give the batch axis, such as 0, of at least one argument that holds arrays, or "
-                "give axis_size"
+                "none of them has a batch axis. Give the batch axis, such as 0, of at least one argument that holds "
+                "arrays, or give axis_size"
             )
         if len(sizes) > 1:
             raise ValueError(

@@ -26,7 +26,7 @@ def vmap(
     `f` is recorded as by `jit`. If it branches on its arguments, the samples are grouped by the path that they take
     through the branches, and each path is recorded from its first sample. `vmap(f)` records at every call;
     `jit(vmap(f))` records once for each structure of a sample and each path. `threads` sets the number of threads,
-    which does not change the results. Compared with a call of `f` on each sample, results of `+ - * /` and `sqrt` are
+    which does not change the results. Compared with calling `f` on each sample, results of `+ - * /` and `sqrt` are
     bitwise equal, and functions such as `exp` differ by at most 4 ulp.
 
     If an argument contains Values, or `f` captures Values, the results are Values that can be differentiated. The
@@ -90,7 +90,7 @@ def vmap(
     """
     if axis_name is not None:
         raise TypeError(
-            f"axis_name={axis_name!r}: functions of samples cannot use the other samples of the batch. Use vmap(f, "
+            f"axis_name={axis_name!r}: a function of one sample cannot use other samples of the batch. Use vmap(f, "
             'reduce="sum") or another reduction, or combine the stacked results of vmap(f)'
         )
     if reduce is None or reduce in SUMS:

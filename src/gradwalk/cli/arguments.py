@@ -88,7 +88,9 @@ def _add_replace(command: argparse.ArgumentParser) -> None:
 def _add_order(walk: argparse.ArgumentParser) -> None:
     """Add the options that change the backward pass."""
     walk.add_argument(
-        "--order", metavar="d,b,c,a", help="visit the nodes in this order in the backward pass, and show what is lost"
+        "--order",
+        metavar="d,b,c,a",
+        help="visit the nodes in this order in the backward pass, and show the lost contributions",
     )
     walk.add_argument("--overwrite", action="store_true", help="write gradients with = instead of +=")
 
@@ -104,7 +106,9 @@ def _add_outputs(walk: argparse.ArgumentParser) -> None:
         help="draw the graph after each step: an animated .svg, .gif or .mp4, or one .png with all steps",
     )
     walk.add_argument(
-        "--page", metavar="FILE", help="write an .html file with the walk, and the lines of a script, for a browser"
+        "--page",
+        metavar="FILE",
+        help="write an .html file with the walk, and the source lines of a script, to open in a browser",
     )
     walk.add_argument(
         "--all", action="store_true", help="print every step of a graph of more than 60 nodes, not only a summary"
@@ -127,7 +131,7 @@ def _add_lesson(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     lesson.add_argument(
         "--microgpt",
         action="store_true",
-        help="write another page, which trains a GPT on your own names and shows every number in it",
+        help="write a different page, which trains a GPT on your own list of names and shows every number in the GPT",
     )
     lesson.add_argument(
         "--with-pyodide",
@@ -143,8 +147,8 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "run",
         help="run a script or module that was written for micrograd",
         usage="gradwalk run [-h] [--adopt PACKAGE] ([--replace NAME] script | -m module) ...",
-        description="Run a script written for micrograd with gradwalk instead: the same program, faster, and for graphs"
-        " of any depth. -m runs a module, as `python -m` does: `gradwalk run -m pytest` runs tests.",
+        description="Run a script written for micrograd with gradwalk: unchanged, but faster, and with graphs of any"
+        " depth. -m runs a module, as `python -m` does: `gradwalk run -m pytest` runs tests.",
     )
     _add_replace(run)
     run.add_argument(

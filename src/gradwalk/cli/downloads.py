@@ -114,7 +114,7 @@ class _Local:
             folders = dict.fromkeys(str(folder.resolve()) for folder in (Path(), self._folder))
             advice = (
                 f"the script failed to download {_address(url)} ({error}). To run without the download, put the file "
-                f"{' or '.join(wanted)} into {' or '.join(folders)}, for example a text with one name per line"
+                f"{' or '.join(wanted)} into {' or '.join(folders)}, for example a text file with one name per line"
             )
             setattr(error, _CURE, advice)
             raise

@@ -143,7 +143,7 @@ def _lesson(options: Namespace) -> int:
     print(path)
     sys.stdout.flush()
     if not options.no_open and not webbrowser.open(path.as_uri()):
-        print("gradwalk: no browser was found; open the file by hand", file=sys.stderr)
+        print("gradwalk: no browser was found; open the file manually", file=sys.stderr)
     return 0
 
 
@@ -193,7 +193,7 @@ _WELCOME = """gradwalk {version}, {kind}
   batches       {batches}
   machine code  {native}
 
-To try first:
+Try first:
   gradwalk walk "a*b + c" a=2 b=-3 c=10   show step by step how the gradients of an expression are computed
   gradwalk lesson                         learn backpropagation in a browser, in fifteen minutes
   gradwalk lesson --microgpt              train a small GPT in a browser, and see how every number in it is computed

@@ -110,7 +110,7 @@ class Walk:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """The signs of trouble in the graph, each with a sentence; empty if there are none.
+        """The problems found in the graph, each with a sentence; empty if there are none.
 
         They are: values that are stale, because the program has changed a leaf since the graph was computed; values and
         gradients that are nan or infinite; ReLU units that are 0 in all samples; parameters that
@@ -339,7 +339,7 @@ class Walk:
     def widget(self) -> WalkWidget:
         """Return a notebook widget that shows the page of this walk. Its attribute `state` holds the page's state.
 
-        A walk on the last line of a notebook cell displays its widget by itself, without a call of this method.
+        A walk on the last line of a notebook cell displays its widget automatically, without a call to this method.
 
         Raises:
             ModuleNotFoundError: anywidget is not installed.

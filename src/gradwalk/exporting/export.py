@@ -22,8 +22,9 @@ def export(f: Any, folder: str | os.PathLike[str], *, name: str | None = None) -
 
     The folder contains the source and its header, a wrapper for C++17, a loader for Python that needs only NumPy, a
     loader and a build script for WebAssembly, a CMake project, a test and a README. The library needs neither gradwalk
-    nor Python. Its functions are thread-safe. The code for batches runs 16 samples side by side with the vector
-    instructions of the processor. It adds sums up in the order of gradwalk's kernels, so they have the same bits.
+    nor Python. Its functions are thread-safe. The code for batches processes 16 samples at a time with the vector
+    instructions of the processor. It adds up sums in the same order as gradwalk's kernels, so the sums are bitwise
+    identical to theirs.
 
     Args:
         f: A function of `jit` that has been called, such as `jit(value_and_grad(f))` or
@@ -34,19 +35,20 @@ def export(f: Any, folder: str | os.PathLike[str], *, name: str | None = None) -
         name: The name of the C function, and of the files. By default, the name of the Python function. If C, C++,
             Python or CMake reserve this name, `_function` is appended: `exp` becomes `exp_function`. A function without
             a name, such as a lambda, becomes `program`. All names at file scope begin with this name and an underscore,
-            so several libraries can be linked, or compiled as one file; do not use a library `aa` with one that is
-            named `aa_batch`.
+            so several libraries can be linked, or compiled as one file. A library named `aa` cannot be combined with
+            a library named `aa_batch`.
 
     Returns:
         The path of the folder.
 
     Raises:
         ProgramError: The function branches on its arguments, calls Python functions such as primitives, or needs too
-            much memory on the stack. The message says how to mend it. Nothing is written.
-        FileExistsError: The folder contains only other files, or another file has the name of a file of the library.
+            much memory on the stack. The message says how to fix it. Nothing is written.
+        FileExistsError: The folder is not empty and was not written by `export`, or another file in it has the name of
+            a file of the library.
         TypeError: `f` is not a recorded function or a program.
-        ValueError: `f` has not been called yet, or `name` is not a valid name, or is a name of C, C++, Python, CMake
-            or Windows. The message says which.
+        ValueError: `f` has not been called yet, or `name` is not a valid name, or is reserved by C, C++, Python, CMake
+            or Windows. The message gives the reason.
 
     Example:
         >>> import tempfile

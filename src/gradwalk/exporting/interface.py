@@ -135,8 +135,8 @@ def _of_jit(f: Jit[..., Any], name: str | None) -> Interface:
     own = checked_name(name, f.name)
     if trace.outcomes:
         raise ProgramError(
-            f"{f.name} branches on its arguments, and a library cannot record another path: branch with "
-            "gradwalk.loops.cond, or choose with gradwalk.math.where"
+            f"{f.name} branches on its arguments, but a library contains only one path through the branches: branch "
+            "with gradwalk.loops.cond, or select with gradwalk.math.where"
         )
     if trace.captured:
         raise ProgramError(

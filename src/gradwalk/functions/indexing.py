@@ -157,12 +157,12 @@ def interp(x: Any, xp: Any, fp: Any) -> Any:
     """Interpolate linearly between points, like `numpy.interp`; the function is constant beyond the end points.
 
     The derivative at a point of the table is the slope of the segment to the right; at the last point, it is the slope
-    of the segment to the left. It is 0 at a point whose right neighbor has an infinite ordinate.
+    of the segment to the left. It is 0 at a point whose right neighbor has an infinite y-coordinate.
 
     Args:
         x: A `Value` or a real number, or an array or a list of these.
-        xp: The abscissas of the points, `Value`s and real numbers, in ascending order.
-        fp: The ordinates of the points.
+        xp: The x-coordinates of the points, `Value`s and real numbers, in ascending order.
+        fp: The y-coordinates of the points.
 
     Returns:
         A `Value`, or a float if no argument contains a `Value`. If `x` is an array or a list, an array of these.
@@ -205,8 +205,8 @@ def pchip(x: Any, xp: Any, fp: Any) -> Any:
 
     Args:
         x: A `Value` or a real number, or an array or a list of these.
-        xp: The abscissas of the points, `Value`s and real numbers, strictly increasing.
-        fp: The ordinates of the points.
+        xp: The x-coordinates of the points, `Value`s and real numbers, strictly increasing.
+        fp: The y-coordinates of the points.
 
     Returns:
         A `Value`, or a float if no argument contains a `Value`. If `x` is an array or a list, an array of these.

@@ -64,7 +64,7 @@ def record(roots: list[Any]) -> FlatNodes:
         RecordingError: If called inside a function that is being recorded.
     """
     for root in roots:
-        refuse_if_staging(checked_root(root), "looks at the graph of")
+        refuse_if_staging(checked_root(root), "reads the graph of")
     if node_locks.exist():
         for root in roots:
             node_locks.wait_for_others(order.topological_order(root))

@@ -20,7 +20,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
 
     Args:
         f: An array of Values or numbers.
-        *varargs: The distances of the samples: nothing for 1, one number for all axes, or for each axis a number or the
+        *varargs: The spacing of the samples: omitted for 1, one number for all axes, or for each axis a number or the
             coordinates of the samples.
         axis: An axis or several axes; None for all axes.
         edge_order: 1, or for arrays of numbers also 2: the order of the differences at the ends.
@@ -29,7 +29,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
         An array for one axis, otherwise a list of arrays.
 
     Raises:
-        ValueError: The number of distances does not match, an axis has only one sample, or `edge_order` is not 1.
+        ValueError: The number of spacings does not match, an axis has only one sample, or `edge_order` is not 1.
 
     Example:
         >>> gradient([1.0, 4.0, 9.0]).tolist()
@@ -43,7 +43,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
     axes = counted_axes(axis, f.ndim)
     spacings = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
     if len(spacings) != len(axes):
-        raise ValueError(f"gradient() takes one distance, or one for each of {len(axes)} axes, got {len(spacings)}")
+        raise ValueError(f"gradient() takes one spacing, or one for each of {len(axes)} axes, got {len(spacings)}")
     found = [_slopes(f, numpy.asarray(h), each) for h, each in zip(spacings, axes, strict=True)]
     return found[0] if len(found) == 1 else found
 
@@ -66,8 +66,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
     Args:
         y: An array of Values or numbers.
-        x: The coordinates of the samples; None for equal distances.
-        dx: The distance of the samples if `x` is None.
+        x: The coordinates of the samples; None for evenly spaced samples.
+        dx: The spacing of the samples if `x` is None.
         axis: The axis of the samples.
 
     Returns:
@@ -93,11 +93,11 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
     Args:
         x: An array of Values or numbers.
-        xp: The abscissas of the points, in ascending order.
-        fp: The ordinates of the points.
+        xp: The x-coordinates of the points, in ascending order.
+        fp: The y-coordinates of the points.
         left: The result for x < xp[0]; None for fp[0].
         right: The result for x > xp[-1]; None for fp[-1].
-        period: The period of the abscissas, for arrays of numbers only; None for a function without period.
+        period: The period of the x-coordinates, for arrays of numbers only; None for a function that is not periodic.
 
     Returns:
         An array.
@@ -122,7 +122,7 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, period: float =
 
     Args:
         p: An array of Values or numbers.
-        discont: The least difference of neighbors that is changed; None for half of the period.
+        discont: The smallest difference between neighbors that is changed; None for half of the period.
         axis: The axis of the samples.
         period: The period.
 
@@ -146,8 +146,8 @@ def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None) -> Any:
     """Fit a polynomial to points by least squares.
 
     Args:
-        x: The abscissas of the points.
-        y: The ordinates of the points: an array, or a matrix with one set of ordinates in each column.
+        x: The x-coordinates of the points.
+        y: The y-coordinates of the points: an array, or a matrix with one set of y-coordinates in each column.
         deg: The degree of the polynomial.
         rcond: Singular values below rcond times the largest are treated as 0; None for len(x) times the precision.
 

@@ -20,7 +20,7 @@ def array(object: Any, dtype: Any = None, copy: bool | None = True, ndmin: int =
         dtype: The dtype of an array of numbers. An array of Values keeps the dtype object; `dtype` must then be a
             floating dtype, and Values keep float64.
         copy: Whether to copy an array.
-        ndmin: The least number of axes.
+        ndmin: The minimum number of axes.
 
     Returns:
         An array.

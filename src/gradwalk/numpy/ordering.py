@@ -31,7 +31,7 @@ def max(a: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None, 
         a: An array of Values or numbers.
         axis: An axis or several axes; None for all axes.
         keepdims: Whether to keep the reduced axes, with length 1.
-        initial: A number that is compared, too.
+        initial: A number to include in the comparison.
         where: A condition for the elements to compare; None for all. It needs `initial`.
 
     Returns:
@@ -56,7 +56,7 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None, 
         a: An array of Values or numbers.
         axis: An axis or several axes; None for all axes.
         keepdims: Whether to keep the reduced axes, with length 1.
-        initial: A number that is compared, too.
+        initial: A number to include in the comparison.
         where: A condition for the elements to compare; None for all. It needs `initial`.
 
     Returns:

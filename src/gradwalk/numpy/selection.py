@@ -22,7 +22,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     Args:
         condlist: Arrays of bools or Values.
         choicelist: Arrays of Values or numbers, one for each condition.
-        default: An array or a number, for elements without a condition that holds.
+        default: An array or a number, for elements for which no condition holds.
 
     Returns:
         An array.
@@ -47,7 +47,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
-    """Evaluate a function that is defined by pieces.
+    """Evaluate a piecewise-defined function.
 
     Every function is called with the whole array, as in JAX; NumPy calls it with the selected elements only. If several
     conditions hold for an element, the last one decides.
@@ -56,7 +56,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
         x: An array of Values or numbers.
         condlist: Arrays of bools or Values.
         funclist: Functions of arrays, or numbers, one for each condition, and optionally one more for the elements
-            without a condition that holds (0 by default).
+            for which no condition holds (0 by default).
         *args: Further arguments of the functions.
         **kw: Keyword arguments of the functions.
 
@@ -90,7 +90,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
 
 
 def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Any:
-    """Select each element from the choice whose number is given.
+    """Select each element from the choice with the given index.
 
     Args:
         a: An array of whole numbers or Values.
@@ -101,7 +101,7 @@ def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Any:
         An array.
 
     Raises:
-        ValueError: A number is out of range, and known.
+        ValueError: An index is out of range and its number is known.
 
     Example:
         >>> choose([1, 0], [[1.0, 2.0], [3.0, 4.0]]).tolist()
@@ -131,7 +131,7 @@ def take(a: Any, indices: Any, axis: int | None = None, mode: str | None = None)
         An array, or a single element.
 
     Raises:
-        IndexError: An index is out of range, and known.
+        IndexError: An index is out of range and its number is known.
 
     Example:
         >>> from gradwalk import jit

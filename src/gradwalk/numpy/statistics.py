@@ -20,7 +20,7 @@ _METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def quantile(a: Any, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False) -> Any:
-    """Return quantiles of the elements. The interpolation is differentiated by the elements and by q.
+    """Return quantiles of the elements. They have derivatives with respect to the elements and q.
 
     Args:
         a: An array of Values or numbers.
@@ -140,11 +140,11 @@ def nanmedian(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 
 def partition(a: Any, kth: int, axis: int = -1) -> Any:
-    """Move the elements that are smaller than the k-th smallest before it, and the larger ones behind it.
+    """Move elements smaller than the k-th smallest element before it, and larger elements behind it.
 
     Args:
         a: An array of Values or numbers.
-        kth: The index of the element that is in its sorted position.
+        kth: The index k of the element that is moved to its sorted position.
         axis: The axis to partition.
 
     Returns:
@@ -272,13 +272,13 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     Args:
         x: An array of whole numbers >= 0. In a recorded function, they must not be Values.
         weights: An array of Values or numbers; None to count.
-        minlength: The least length of the result.
+        minlength: The minimum length of the result.
 
     Returns:
         An array.
 
     Raises:
-        TypeError: `x` contains Values whose numbers are not known, so that the length of the result is not known.
+        TypeError: `x` contains Values whose numbers are not known, so the length of the result is not known either.
     """
     x = numpy.asarray(x)
     if not are_known(x):
@@ -297,7 +297,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
 
     Args:
         a: An array of Values or numbers.
-        bins: The edges of the bins, as numbers, or how many bins of equal width.
+        bins: The edges of the bins, as numbers, or the number of bins of equal width.
         range: The lowest and the highest edge, if `bins` is a count; None for the smallest and the largest element. In
             a recorded function, `range` or edges must be given.
         weights: An array of Values or numbers with the shape of `a`; None to count.
@@ -307,7 +307,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
         The counts, and the edges as an array of numbers.
 
     Raises:
-        TypeError: The edges depend on numbers that a recorded function does not know.
+        TypeError: The edges depend on numbers that are not known in a recorded function.
     """
     a = numpy.asarray(a)
     if not holds_values(a, numpy.asarray(weights if weights is not None else 1.0)):

@@ -104,11 +104,11 @@ def checkpoint(
     static_argnums: int | Iterable[int] = (),
     static_argnames: str | Iterable[str] = (),
 ) -> Any:
-    """Trade time for memory: store only arguments and results of `f`, and recompute all other values in derivatives.
+    """Trade time for memory: store only the arguments and results of `f`, and recompute the rest for derivatives.
 
-    `f` is recorded as by `jit` with `branches="refuse"`. In a graph, a call of `f` is one node for each number of the
+    `f` is recorded as by `jit` with `branches="refuse"`. In a graph, a call to `f` is one node for each number in the
     result, however long `f` is. Computing a derivative runs the recording again; `backward` runs the recording once for
-    each number of the result. For example, a loop of n checkpointed steps stores n states, but not the values that the
+    each number in the result. For example, a loop of n checkpointed steps stores n states, but not the values that the
     steps compute in between.
 
     Args:

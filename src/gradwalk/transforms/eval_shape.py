@@ -47,16 +47,16 @@ def eval_shape(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def pure_callback(
     callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, vmap_method: str | None = None, **kwargs: Any
 ) -> Any:
-    """Call a Python function with numbers, at each run of a recorded function, and use its result.
+    """Call a Python function with numbers every time a recorded function runs, and use its result.
 
     The call has no derivative: call `pure_callback` in a function with derivative rules (see `custom_jvp`). For a
-    function that returns one number, `primitive` does both. A batch by `vmap` calls the function for each sample.
+    function that returns one number, `primitive` does both. Under `vmap`, the function is called once per sample.
 
     Args:
-        callback: A function without side effects of numbers, float64 arrays or trees of them.
+        callback: A pure function: it takes numbers, float64 arrays or trees of them, and has no side effects.
         result_shape_dtypes: The structure of the result: a `ShapeDtypeStruct`, an array, a number or a tree of these.
         *args: Arguments of the function.
-        vmap_method: Not needed: samples are computed one by one. It is an argument in JAX.
+        vmap_method: Ignored; accepted for compatibility with JAX. Samples are computed one by one.
         **kwargs: Keyword arguments of the function.
 
     Returns:

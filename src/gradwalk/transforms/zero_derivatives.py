@@ -19,8 +19,8 @@ _MANY = 20  # comparisons from which on the function seems to search
 class ZeroDerivativeWarning(UserWarning):
     """Warning that a function returns a plain number, whose derivatives are 0, although it depends on the arguments.
 
-    The function uses its arguments only in `int`, `round`, a format or the like, or only in many comparisons, as in a
-    search by bisection.
+    The function uses its arguments only in `int`, `round`, string formatting and similar operations, or only in many
+    comparisons, as bisection does.
     """
 
 
@@ -59,7 +59,7 @@ def warn_of_plain_result(
     searches = len(uses) >= _MANY and not any(map(partial(_is_literal, code), results))
     if not (any(uses) or searches):
         return
-    where = "int(), round(), a format or the like" if any(uses) else "comparisons"
+    where = "int(), round(), string formatting or similar" if any(uses) else "comparisons"
     cure = (
         "If it rounds its result, differentiate a version that does not round"
         if any(uses)

@@ -578,7 +578,7 @@ def _refused(leaf: Any, what: str) -> TypeError:
     kind = f"array of {leaf.dtype}" if type(leaf) is numpy.ndarray else type(leaf).__name__
     shown = "" if isinstance(leaf, numpy.ndarray) else f" ({leaf!r:.60})"
     return TypeError(
-        f"{what} is {_with_article(kind)}{shown}, and not a number: derivatives are taken of int, float, complex, "
-        "NumPy numbers, Values and Complex, in lists, tuples, dicts, dataclasses and NumPy arrays; static data may be "
-        "strings, enums, ranges, slices, dates, types or functions"
+        f"{what} is {_with_article(kind)}{shown}, not a number: numbers can be int, float, complex, NumPy numbers, "
+        "Values and Complex, in lists, tuples, dicts, dataclasses and NumPy arrays; static data can be strings, enums, "
+        "ranges, slices, dates, types or functions"
     )

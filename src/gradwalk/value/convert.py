@@ -52,7 +52,7 @@ def real(x: Any, what: str) -> cython.double:
         return cython.cast(cython.double, x)
     if isinstance(x, float) or is_real(x):
         return to_double(x)
-    hint = "; take its number with .data" if isinstance(x, ValueNode) else ""
+    hint = "; use its .data" if isinstance(x, ValueNode) else ""
     raise TypeError(f"{what} must be a real number (int, float, bool or NumPy scalar), got {type(x).__name__}{hint}")
 
 

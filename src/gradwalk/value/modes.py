@@ -457,12 +457,12 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
             return
         raise refused(
             f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the recording would use "
-            f"the same answer for all other arguments.\n  {_branch_again(what)}{_cure(what)}"
+            f"the same result for all other arguments.\n  {_branch_again(what)}{_cure(what)}"
         )
     if is_recorded_elsewhere(node):
         raise refused(
             f"{users_line()}\n  {what} `{spelled(node)}` in another thread while the function is being recorded: the "
-            f"recording would use the same answer for all other arguments.\n  {_cure(what)}",
+            f"recording would use the same result for all other arguments.\n  {_cure(what)}",
             node,
         )
 
@@ -549,7 +549,7 @@ def refuse_if_recorded(node: ValueNode, what: str) -> None:
     refuse_if_staging(node, what)
     if is_being_recorded(node) or _recording_elsewhere(node) is not None:
         raise refused(
-            f"{users_line()}\n  {what} `{spelled(node)}` inside a function that is being differentiated: the answer "
+            f"{users_line()}\n  {what} `{spelled(node)}` inside a function that is being differentiated: the result "
             f"would be a constant, and its derivative would be lost.\n  {_cure(what)}",
             node,
         )
@@ -604,7 +604,7 @@ def _cure(what: str) -> str:
     if "backward" in what or ".grad" in what or "partials" in what:
         return "Inside a recorded or differentiated function, compute derivatives with gradwalk.grad or value_and_grad."
     if "graph" in what:
-        return "Return the Value and look at its graph outside; a jitted function has .graph and .walk(...)."
+        return "Return the Value and inspect its graph outside; a jitted function has .graph and .walk(...)."
     if "no_grad" in what:
         return "Use gradwalk.stop_gradient(x), which can be recorded."
     if "index" in what or "int()" in what or "looks up" in what:

@@ -176,7 +176,7 @@ class Value(Methods):
         If branches are recorded, the recorded path is valid only for numbers with the same result.
         """
         if not modes.follows_branches():
-            modes.refuse_if_staging(self, "takes the int() of")
+            modes.refuse_if_staging(self, "calls int() on")
             self._note()
             return int(self._primal)
         return int(modes.follow_number(self.trunc()))  # may raise an error, for nan and inf
@@ -219,7 +219,7 @@ class Value(Methods):
             modes.note_number(self)
 
     def __float__(self) -> float:
-        modes.refuse_if_staging(self, "turns into a float")
+        modes.refuse_if_staging(self, "calls float() on")
         raise modes.refused(
             f"{users_line()}: a Value cannot be converted to float implicitly, because its gradient would be lost. Use "
             "v.data for the number, gradwalk.values(tree) for the numbers of lists and arrays of Values, "

@@ -248,7 +248,7 @@ DOCUMENT = document()
         ),
         (lambda d: d["arguments"][0]["tree"].update(type="long"), "not a leaf with a shape, an axis and a type"),
         (lambda d: d["arguments"][1]["tree"].update(dict={"x": {"shape": [4], "axis": None}}), "has a batch axis"),
-        (lambda d: d.update(result={"shape": None, "axis": None}), "the result has 1 numbers, the program 4"),
+        (lambda d: d.update(result={"shape": None, "axis": None}), "1 numbers, but the program has 4 outputs"),
     ],
 )
 def test_invalid_documents_are_refused(change, message):
@@ -277,7 +277,7 @@ def test_deep_trees_are_refused():
     deep: Any = {"shape": None, "axis": 0}
     for _ in range(60):
         deep = {"list": [deep]}
-    with pytest.raises(ProgramError, match="is nested more than 50 deep"):
+    with pytest.raises(ProgramError, match="is nested more than 50 levels deep"):
         BatchProgram.from_json(json.dumps(DOCUMENT | {"result": deep}))
 
 

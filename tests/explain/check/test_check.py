@@ -263,7 +263,7 @@ def test_custom_nodes():
     square._backward = push
     found = check(labeled(square * 2, "out"))
     assert {row.name: row.verdict for row in found.rows} == {"x": "by hand", "s": "right", "out": "right"}
-    assert "not checked: 1 behind hand-made nodes; gradcheck" in str(found)
+    assert "not checked: 1 with a path to the root through hand-made nodes; gradcheck" in str(found)
     assert found.ok
 
 
@@ -274,7 +274,7 @@ def test_nodes_with_stored_derivatives():
     verdicts = {row.name: row.verdict for row in found.rows}
     assert {verdicts[name] for name in ("a", "b", "c", "d", "right")} == {"stored"}
     assert verdicts["out"] == "right"
-    told = "not checked: 7 behind nodes with stored local derivatives, which cannot be recomputed; "
+    told = "7 with a path to the root through nodes with stored local derivatives, which cannot be recomputed; "
     assert f"{told}gradcheck(f, ...)" in str(found)
 
 

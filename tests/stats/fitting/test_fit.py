@@ -322,7 +322,7 @@ def test_bounds_of_parameters_and_lists_are_explained():
     with pytest.raises(TypeError, match=r"data must be a tuple .* got a list: write \(y, x\)"):
         stats.fit(lambda p, y, x: stats.norm.logpdf(y, p * x), 0.0, [numpy.ones(3), numpy.ones(3)])
     for wrong in ({"tol": 0.0}, {"tol": math.nan}, {"maxiter": -1}, {"maxiter": 2.5}):
-        with pytest.raises(ValueError, match="tol must be positive, and maxiter a whole number from 0"):
+        with pytest.raises(ValueError, match="tol must be positive, and maxiter a whole number >= 0"):
             stats.fit(expon, 1.0, WAITS, **wrong)
     with pytest.raises(ValueError, match=r"start must have at least one number, got \[\]"):
         stats.fit(lambda p, y: stats.norm.logpdf(y), [], (numpy.ones(3),))

@@ -599,7 +599,7 @@ class TestReadingNumbers:
         assert where == f"{__file__}:{line}: if y > 2:"
         assert what == (
             "  branches on `2 < (x * x)` while the function is being recorded: the recording would use the same "
-            "answer for all other arguments."
+            "result for all other arguments."
         )
         assert write == "  Write, after `from gradwalk import loops`:"
         assert again == "    return loops.cond(y > 2, lambda: y, lambda: x)"
@@ -825,7 +825,7 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("result", "text"),
         [
-            (None, r"f\(\) returned None; it has to return a number"),
+            (None, r"f\(\) returned None; it must return a number"),
             ({"a": {1}}, r"the result of f\(\)\['a'\] is a set"),
             (numpy.array(["a"]), r"the result of f\(\) is an array of <U1"),
         ],
@@ -839,7 +839,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("argument", [{1.0}, object(), [1.0, {"b": {"c"}}]])
     def test_non_numeric_arguments_raise(self, argument):
-        with pytest.raises(TypeError, match=r"x.* and not a number.*static_argnames='x'"):
+        with pytest.raises(TypeError, match=r"x.*, not a number.*static_argnames='x'"):
             jit(lambda x: x)(argument)
 
     def test_failed_calls_trace_nothing(self):

@@ -79,14 +79,14 @@ class BatchProgram:
             return self
         if trace.outcomes:
             raise ProgramError(
-                f"{name} branches on its arguments, and its program cannot record another path: "
-                "branch with gradwalk.loops.cond, or choose with gradwalk.math.where"
+                f"{name} branches on its arguments, but a program contains only one path through the branches: "
+                "branch with gradwalk.loops.cond, or select with gradwalk.math.where"
             )
         calls_python = trace.kernel is None or not all(call.kind or call.has_rules for call, _ in trace.program.calls)
         if trace.captured or calls_python:
             raise ProgramError(
                 f"{name} uses Values that are not among its arguments, or calls Python functions: "
-                "programs of batches depend on their arguments only and call no Python functions"
+                "a batch program can depend only on its arguments, and cannot call Python functions"
             )
         return self
 
@@ -207,7 +207,7 @@ class BatchProgram:
         """
         trace = self._portable
         if all(axis is None for axes in self._axes.values() for axis in axes):
-            raise ProgramError(f"no argument of {self.batching.name} has a batch axis, so a file could not hold it")
+            raise ProgramError(f"no argument of {self.batching.name} has a batch axis, so it cannot be saved")
         arguments, result = self.trees()
         head = {
             "gradwalk": "batch",
@@ -280,7 +280,7 @@ def read_batch(document: Any) -> BatchProgram:
     arguments = _read_arguments(document["arguments"], program)
     result = read_tree(document["result"], "the result", len(program.outputs))
     if result.size != len(program.outputs):
-        raise ProgramError(f"the result has {result.size} numbers, the program {len(program.outputs)}")
+        raise ProgramError(f"the result has {result.size} numbers, but the program has {len(program.outputs)} outputs")
     return _assemble(name, reduce, program, arguments, result)
 
 

@@ -73,7 +73,7 @@ def written_tree(treedef: TreeDef, axes: Sequence[int | None], what: str) -> Any
 def _written(treedef: TreeDef, axes: Iterator[int | None], what: str, depth: int) -> Any:
     spec = treedef.spec
     if depth > _DEEPEST:
-        raise ProgramError(f"{what} is nested more than {_DEEPEST} deep: files hold flatter trees only")
+        raise ProgramError(f"{what} is nested more than {_DEEPEST} levels deep, which files do not support")
     if spec is None:
         return _leaf(treedef, axes)
     kind = tuple if isinstance(spec, tuple) else getattr(spec, "type", type(spec))
@@ -123,7 +123,7 @@ def _read(node: Any, what: str, depth: int, left: list[int]) -> _Read:
     if node is None:
         return _Read(None, None, [])
     if depth > _DEEPEST:
-        raise ProgramError(f"{what} is nested more than {_DEEPEST} deep")
+        raise ProgramError(f"{what} is nested more than {_DEEPEST} levels deep")
     if not isinstance(node, dict):
         raise ProgramError(f"{what} is {shown(node)}, not null or an object")
     if "shape" in node:

@@ -207,7 +207,10 @@ class Check:
         for verdict, nodes in _NOT_RUN_AGAIN.items():
             count = sum(row.verdict == verdict for row in self.rows)
             if count:
-                terminal.line(f"not checked: {count} behind {nodes}; gradcheck(f, ...) checks them by calling f")
+                terminal.line(
+                    f"not checked: {count} with a path to the root through {nodes}; gradcheck(f, ...) checks them by "
+                    "calling f"
+                )
 
     def __repr__(self) -> str:
         wrong = sum(row.verdict == "wrong" for row in self.rows)
@@ -218,10 +221,10 @@ class Check:
 
 
 def check(root: Value | Graph, *, method: Method = "central", h: float | None = None) -> Check:
-    """Compare the gradient of every node of a graph, leaf or not, with a difference quotient.
+    """Compare the gradient of every node of a graph, leaf or not, with a finite difference.
 
-    A quotient is computed by perturbing the value of a node and recomputing the root. The Values and their gradients do
-    not change. The gradient of a node that receives no gradient, such as the operand of `floor`, counts as 0. A node
+    A difference is computed by perturbing the value of a node and recomputing the root. The Values and their gradients
+    do not change. The gradient of a node that receives no gradient, such as the operand of `floor`, counts as 0. A node
     that is used only as the condition of a `where` or the index of a `take` is not checked.
 
     Args:
@@ -249,11 +252,11 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
 
 
 def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: float | None = None) -> Check:
-    """Compare the gradient of a function with difference quotients: one quotient per number in the arguments.
+    """Compare the gradient of a function with finite differences: one difference per number in the arguments.
 
     Args:
-        f: A function that takes Values and returns a Value. It is called many times. If it returns a plain number, it
-            has lost its derivatives.
+        f: A function that takes Values and returns a Value. It is called many times. If it returns a plain number, its
+            derivatives count as 0.
         *args: The arguments: numbers, or nested lists, tuples, dicts and arrays of numbers.
         method: "central" or "forward" differences.
         h: The step size of the quotients. By default, a suitable step size is found for each number.

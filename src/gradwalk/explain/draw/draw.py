@@ -39,7 +39,7 @@ class Drawing:
 
     Attributes:
         graph: The graph.
-        max_nodes: A graph with more than this number of nodes is drawn as layers or modules.
+        max_nodes: A graph with more nodes than this is drawn as layers, as modules or as a profile of its levels.
         theme: "light", "dark", or "auto" for the viewer's preference.
         rankdir: "LR" for left to right, "TB" for top to bottom.
         moment: The moment of a walk to show, or None to show the values and gradients recorded in the graph.
@@ -187,8 +187,8 @@ def draw(
 
     Args:
         root: A Value, several Values, or a Graph; a Module or an array.
-        max_nodes: A graph with more than this number of nodes is drawn as a network of layers, as modules, or by the
-            levels of its nodes. By default 150, and 40 for a neural network.
+        max_nodes: A graph with more nodes than this is drawn as a network of layers, as modules, or as a profile of its
+            levels. By default 150, and 40 for a neural network.
         theme: "light", "dark", or "auto" for the viewer's preference.
         rankdir: "LR" for left to right, "TB" for top to bottom.
         moment: The moment of a walk to show. By default, the current values and gradients are shown.

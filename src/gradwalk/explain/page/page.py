@@ -41,7 +41,7 @@ _PAGE = """\
 </head>
 <body>
 <main data-gradwalk{python}>
-<noscript>This page draws itself with JavaScript, which is switched off here.</noscript>
+<noscript>This page needs JavaScript, which is disabled in this browser.</noscript>
 </main>
 {data}<script type="module">{module}</script>
 </body>

@@ -93,11 +93,12 @@ Functions may be called by several threads at once. @ALLOCATES@
 ## Results
 
 `test_@NAME@` compares the library with the results that gradwalk had for 1,000 random samples. `test_@NAME@ exact`
-requires equal bits.
+requires bitwise identical results.
 
-- The function of one sample gives the bits of `Program.run` if it is linked with the same C library. If the program
-  contains `vmap`, it gives the bits of the program that `Program.save` wrote and `gradwalk.load` read: both run `vmap`
-  as a loop and add its sums up in the order of the samples, which can change the last bits.
+- The function of one sample gives the same results as `Program.run`, bit for bit, if it is linked with the same C
+  library. If the program contains `vmap`, its results are those of a program that has been saved with `Program.save`
+  and read with `gradwalk.load`: both run `vmap` as a loop and add up its sums in the order of the samples, which can
+  change the last bits.
 - @BATCH@
 - Other C libraries compute `exp`, `sin` and similar functions with other rounding errors, mostly in the last bit.
 - `-ffast-math` breaks nan and inf, and products and sums must not be fused (`-ffp-contract=off`).
@@ -105,12 +106,13 @@ requires equal bits.
 
 
 _ON_LANES = """\
-The function of a batch adds samples up in the order of gradwalk's kernels, and calls the vector functions of glibc
-  where gradwalk does (glibc 2.35 or later on x86-64, with AVX2). There it gives the bits of `jit(vmap(f))`."""
+The batch function adds up samples in the order of gradwalk's kernels, and calls the vector functions of glibc where
+  gradwalk does (glibc 2.35 or later on x86-64, with AVX2). There its results are bitwise identical to those of
+  `jit(vmap(f))`."""
 _BY_SAMPLES = """\
-The function of a batch runs the function of one sample for each sample: either samples run different instructions, or
-  the code for 16 samples side by side would have too many lines (more than @MOST_LINES@) for a compiler. Functions
-  such as `exp` and sums may differ from those of `jit(vmap(f))` by 4 units in the last place."""
+The batch function calls the function of one sample for each sample: either samples run different instructions, or the
+  code for 16 samples at a time would have too many lines (more than @MOST_LINES@) for a compiler. Functions such as
+  `exp` and sums may differ from those of `jit(vmap(f))` by 4 units in the last place."""
 
 
 def cmake(interface: Interface) -> str:
@@ -136,7 +138,7 @@ def readme(interface: Interface, version: str, *, is_on_lanes: bool, allocates: 
         what += f", and {of_batch[interface.reduce]} of a batch."
     else:
         what += "."
-    batch = "There is no function of a batch: export `jit(vmap(f))` for one."
+    batch = "There is no batch function: to get one, export `jit(vmap(f))`."
     if interface.batch is not None:
         batch = _ON_LANES if is_on_lanes else _BY_SAMPLES
     rows = []

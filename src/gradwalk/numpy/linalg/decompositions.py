@@ -200,7 +200,7 @@ def pinv(a: Any, rtol: float | None = None) -> Any:
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
-    """Solve a x = b by least squares. If several x are solutions, the result is the shortest.
+    """Solve a x = b by least squares. If there are several solutions, return the one with the smallest norm.
 
     The solution for Values is the product of the pseudoinverse and `b`. Its derivatives are those for matrices of the
     same rank.

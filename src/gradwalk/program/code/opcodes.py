@@ -27,7 +27,7 @@ _FIELDS = {"x": name("{0}"), "y": name("{1}"), "z": name("{2}")}
 
 
 class ProgramError(ValueError):
-    """A program that is not well formed, or that cannot be used as requested."""
+    """Raised if a program is not well formed, or cannot be used as requested."""
 
 
 class OpcodeInfo(NamedTuple):

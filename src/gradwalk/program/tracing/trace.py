@@ -206,7 +206,7 @@ class Recording:
         """
         if result is None:
             raise TypeError(
-                f"{display_name(f)} returned None; it has to return a number, or numbers: is a `return` missing?"
+                f"{display_name(f)} returned None; it must return a number or a tree of numbers: is a `return` missing?"
             )
         leaves, treedef = flatten(result, f"the result of {display_name(f)}")
         types = list(map(type_of, leaves))
@@ -406,6 +406,6 @@ def _made_by_hand(node: Value, f: Callable[..., Any]) -> str:
     """Return the error message for a node made by hand, which has only a closure for its derivative."""
     where = f"at {node.source}" if node.source is not None else "use gradwalk.source_lines() to find its line"
     return (
-        f"{display_name(f)} uses a node made by hand, of the operation {node.op!r} ({where}). Such a node cannot be "
+        f"{display_name(f)} uses a hand-made node with the operation {node.op!r} ({where}). Such a node cannot be "
         "recorded, because its formula is unknown: write the operation as a function with @gradwalk.primitive"
     )

@@ -190,7 +190,7 @@ class TraceCache(Generic[T]):
         reason = _difference(key, max(others, key=lambda one: one.used).key)
         line = users_line()
         warnings.warn_explicit(
-            f"{self._name} has been recorded {_MANY} times{reason}. The results are right, but recording takes time. "
+            f"{self._name} has been recorded {_MANY} times{reason}. The results are correct, but recording is slow. "
             f"The {MOST_TRACES} most recently used recordings are kept; .statistics counts them",
             RecordingWarning,
             line.filename,
@@ -219,17 +219,17 @@ def _difference(key: Any, earlier: Any) -> str:
         then = before[name][1]
         if name is BRANCHES:
             return (
-                ", lately because it took another path through its branches. Each path needs its own recording: write "
-                "branches and loops with the functions of gradwalk.loops, or choose with gradwalk.math.where"
+                ", most recently because it took another path through its branches. Each path needs its own recording: "
+                "write branches and loops with gradwalk.loops, or select with gradwalk.math.where"
             )
         if isinstance(now[0], TreeDef) and isinstance(then, TreeDef):
             return (
-                f", lately because {name} is {now[0]} where it was {then}. Each structure and length of an argument "
-                "needs its own recording: pad arguments of varying length to a few fixed lengths"
+                f", most recently because {name} changed from {then} to {now[0]}. Each structure and length of an "
+                "argument needs its own recording: pad arguments of varying length to a few fixed lengths"
             )
         return (
-            f", lately because the static argument {name} is {now[0]!r:.40} where it was {then!r:.40}. Each value of "
-            "a static argument needs its own recording: pass numbers that vary as non-static arguments"
+            f", most recently because the static argument {name} changed from {then!r:.40} to {now[0]!r:.40}. Each "
+            "value of a static argument needs its own recording: pass numbers that vary as non-static arguments"
         )
     return ""
 

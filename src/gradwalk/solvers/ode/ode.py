@@ -52,8 +52,8 @@ def odeint(
         y in the structure of `y0`, with an additional leading axis for the times.
 
     Raises:
-        RuntimeError: The integration fails, for example because the steps become too small. In a batch, the failure of
-            one sample is enough.
+        RuntimeError: The integration fails, for example because the steps become too small (in a batch: for at least
+            one sample).
         ValueError: A time is infinite, or the times are not in order; `func` returns more or fewer numbers than `y0`
             contains; `y0` or `t` is empty; a tolerance is negative; `hmax` is not positive; or SciPy does not know the
             method.

@@ -47,7 +47,7 @@ def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver
         must not be Values, and are not passed to `optimality_fun`.
 
         The decorated solver raises `TypeError` if the solution contains Values or does not have the structure of
-        `init_params`. While `jit` or `vmap` records a call of the decorated solver, the call also raises `TypeError` if
+        `init_params`. While `jit` or `vmap` records a call to the decorated solver, the call also raises `TypeError` if
         the solver uses Values of the recording from its closure, its attributes or a `functools.partial`. The decorated
         solver raises `RecordingError` if `optimality_fun` branches on a Value or converts a Value to a float.
 

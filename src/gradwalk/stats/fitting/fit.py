@@ -15,7 +15,7 @@ from gradwalk.stats.fitting.maximum import FLAT, Maximum, maximize, scaled
 
 
 class ConvergenceWarning(UserWarning):
-    """The search of `fit` did not reach a maximum of the log-likelihood."""
+    """Warning that the search of `fit` did not reach a maximum of the log-likelihood."""
 
 
 def fit(
@@ -33,18 +33,17 @@ def fit(
     as a batch over all observations, as by `vmap`. Without `data`, `loglik(params)` is the log-likelihood of all
     observations; it has no robust covariance, because that needs the gradient of each observation.
 
-    The search is `scipy.optimize.minimize` with the method "trust-exact", followed by steps of Newton's method, in
-    coordinates that do not depend on the units of the parameters. The search steps back if the log-likelihood is nan or
-    -inf, such as for a negative scale. Bind parameters that are to stay fixed with `functools.partial` or a closure.
+    The search is `scipy.optimize.minimize` with the method "trust-exact", followed by Newton steps, in coordinates
+    that do not depend on the units of the parameters. The search steps back if the log-likelihood is nan or -inf, for
+    example because of a negative scale. To hold parameters fixed, bind them with `functools.partial` or a closure.
 
     Args:
         loglik: The log-likelihood of one observation, or of all observations.
         start: The parameters to start from: a number, or a list, tuple, dict, dataclass or array of numbers.
         data: A tuple with one entry per further argument of `loglik`: an array whose first axis is the observation, or
-            a tree of such arrays. An entry alone needs no tuple.
-        tol: The search has converged if the next step of Newton's method is shorter than this number of standard
-            errors.
-        maxiter: Maximum number of iterations of the search, which up to ten steps of Newton's method follow.
+            a tree of such arrays. A single entry can be given without the tuple.
+        tol: The search has converged if the next Newton step is shorter than this number of standard errors.
+        maxiter: Maximum number of iterations of the search. Up to ten Newton steps follow.
         progress: Whether to show a progress bar that counts iterations. Requires tqdm:
             pip install 'gradwalk[progress]'.
 
@@ -69,9 +68,7 @@ def fit(
         (1.2, 0.489898)
     """
     if not tol > 0.0 or maxiter < 0 or maxiter != int(maxiter):
-        raise ValueError(
-            f"tol must be positive, and maxiter a whole number from 0, got tol={tol!r}, maxiter={maxiter!r}"
-        )
+        raise ValueError(f"tol must be positive, and maxiter a whole number >= 0, got tol={tol!r}, maxiter={maxiter!r}")
     likelihood = Likelihood(loglik, start, as_data(data))
     likelihood.check(likelihood.start)
     # The search goes to infinity if the log-likelihood does not have a maximum.
@@ -135,7 +132,7 @@ def _why_not(likelihood: Likelihood, maximum: Maximum, maxiter: int) -> str:
     elif maximum.distance == numpy.inf:
         problem = "It ended where the log-likelihood does not have a maximum: its Hessian is not negative definite"
     else:
-        problem = f"The next step of Newton's method would still be {maximum.distance:.2g} standard errors long"
+        problem = f"The next Newton step would still be {maximum.distance:.2g} standard errors long"
     return (
         f"{problem}, at {likelihood.shown(maximum.x)}. Pass a start closer to the maximum, a larger maxiter, or a "
         "log-likelihood of other parameters, such as the logarithm of a scale; the maximum may also be at infinity"

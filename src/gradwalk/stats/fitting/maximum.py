@@ -108,7 +108,7 @@ class _Objective:
     def _not_finite(self, which: str, u: Floats) -> NotFiniteError:
         return NotFiniteError(
             f"the log-likelihood must have finite {which} derivatives, but one is inf or nan at "
-            f"{self._likelihood.shown(self.point(u))}, where the search arrived: pass another start, or other "
+            f"{self._likelihood.shown(self.point(u))}, which the search reached: pass another start, or other "
             "parameters, such as the logarithm of a parameter that must be positive"
         )
 

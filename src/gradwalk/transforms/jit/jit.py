@@ -69,12 +69,13 @@ def jit(
 
     During the recording, the arguments are Values. A branch on them, such as `if x > 0`, is recorded: the recording is
     used for other arguments only if all its conditions have the same outcomes. Otherwise another recording is used, or
-    `f` is recorded again. The results of `int(x)`, `round(x, 2)`, `x.is_integer()` and formats are conditions as well.
-    To put all branches or iterations in one recording, use `gradwalk.loops` and `gradwalk.math.where`. `float(x)`,
-    `x.data` and `range(x)` always raise `RecordingError`.
+    `f` is recorded again. The results of `int(x)`, `round(x, 2)`, `x.is_integer()` and string formatting are conditions
+    as well.
+    To put all branches or iterations in one recording, use `gradwalk.loops` and `gradwalk.math.where`.
+    `float(x)`, `x.data` and `range(x)` always raise `RecordingError`.
 
-    The 128 most recently used recordings are cached, fewer if they are very long. A function that is recorded over and
-    over emits a `RecordingWarning` that gives the reason.
+    The 128 most recently used recordings are cached, fewer if they are very long. A function that is recorded
+    repeatedly emits a `RecordingWarning` that gives the reason.
 
     Args:
         f: A function of numbers, or of lists, tuples, dicts, dataclasses, Modules and arrays of them; or a vmapped
@@ -82,14 +83,14 @@ def jit(
         static_argnums: Positions of static arguments. They must be hashable and need not be numbers; `f` is recorded
             once for each combination of their values.
         static_argnames: Names of static arguments.
-        donate_argnums: Not needed: recorded functions never write to their arguments. JAX has this argument.
-        donate_argnames: Not needed, as `donate_argnums`.
+        donate_argnums: Ignored; accepted for compatibility with JAX. Recorded functions never write to their arguments.
+        donate_argnames: Ignored, like `donate_argnums`.
         branches: "record" (the default) records each path through the branches. "refuse" raises `RecordingError` if `f`
             branches on a number; the message shows the branch rewritten with `gradwalk.loops`, if possible.
         backend: If None (the default), code that has run often is compiled to machine code in a background thread, if
             the extra `native` is installed. A batch uses machine code only if the machine code was measured to be
             faster than the interpreter. "llvm" compiles during the first call. "lanes" uses the interpreter and never
-            compiles. All backends return the same bits.
+            compiles. All backends return bitwise identical results.
         contract: Whether machine code may contract a product and a sum to a fused multiply-add, and divide several
             numbers by one number by multiplying them by its reciprocal. This is faster, but the last bits of the
             results may change once the machine code is used. Each such quotient is at most 1.5 units in the last place

@@ -130,8 +130,8 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         name = display_name(self._f)
         if trace.outcomes:
             raise ValueError(
-                f"{name} branches on its arguments, and its program cannot record another path: branch with "
-                "gradwalk.loops.cond, or choose with gradwalk.math.where"
+                f"{name} branches on its arguments, but a program contains only one path through the branches: branch "
+                "with gradwalk.loops.cond, or select with gradwalk.math.where"
             )
         program = trace.program.named(trace.labels, trace.treedef.names("out"))
         return Lowered(name, program, flatten(self._keys.dynamic(args, kwargs), name)[1], trace.treedef, trace.captured)
