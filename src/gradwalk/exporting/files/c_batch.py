@@ -33,9 +33,9 @@ _LANES = """\
 #endif
 /* Samples are far apart in memory if each number has its own array: hardware does not foresee such reads. */
 #if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
+#define PREFETCH(address, is_written) __builtin_prefetch(address, is_written)
 #else
-#define PREFETCH(address)
+#define PREFETCH(address, is_written)
 #endif
 /* SET(run) is {name}_run_avx2 while SUFFIX is avx2. */
 #define SET(function) JOIN({name}_##function, SUFFIX)
@@ -68,8 +68,11 @@ _STORE = """\
 static void {name}_store(double *to, ptrdiff_t stride, const double *row, int count)
 {
     int l;
-    if (stride == 1) memcpy(to, row, (size_t)count * sizeof *row);
-    else for (l = 0; l < count; ++l) to[l * stride] = row[l];
+    if (stride == 1) {
+        PREFETCH(to + 4 * LANES, 1);
+        PREFETCH(to + 4 * LANES + LANES / 2, 1);
+        memcpy(to, row, (size_t)count * sizeof *row);
+    } else for (l = 0; l < count; ++l) to[l * stride] = row[l];
 }
 """
 
@@ -203,8 +206,8 @@ def _load(interface: Interface, columns: int) -> list[str]:
         "        if (sample == 1 && count == LANES) {",
         "            for (j = 0; j < sizes[leaf]; ++j) {",
         "                columns[j] = data + j * number;",
-        "                PREFETCH(columns[j] + LANES);",
-        "                PREFETCH(columns[j] + LANES + LANES / 2);",
+        "                PREFETCH(columns[j] + 2 * LANES, 0);",
+        "                PREFETCH(columns[j] + 2 * LANES + LANES / 2, 0);",
         "            }",
         "        } else {",
         "            for (l = 0; l < LANES; ++l) {",
