@@ -92,8 +92,8 @@ def test_error_without_file_and_network(folders, program, names):
     assert result.returncode == 1
     assert result.stderr.startswith(f"gradwalk: the script failed to download {URL} (")
     assert result.stderr.endswith(
-        f". To run without the download, put the file {names} into {folders[0]} or {folders[1]}, for example a text file "
-        "with one name per line\n"
+        f". To run without the download, put the file {names} into {folders[0]} or {folders[1]}, "
+        "for example a text file with one name per line\n"
     )
     assert result.stderr.count("\n") == 1
 
