@@ -76,7 +76,7 @@ def print_summary(terminal: Terminal, graph: Graph, summary: Summary) -> None:
 
 
 def print_findings(terminal: Terminal, findings: Sequence[Finding]) -> None:
-    """Print the signs of trouble as numbered sentences; print nothing if there are none."""
+    """Print the problems as numbered sentences; print nothing if there are none."""
     if findings:
         terminal.heading("What to look at")
         terminal.numbered([finding.sentence for finding in findings[:LONGEST]])

@@ -17,7 +17,7 @@ const VERSION = 1;
  * @property {boolean} overwrite
  * @property {Files} files source lines of the program
  * @property {import("./passes.js").Passes} passes of the program that this walk is part of
- * @property {readonly Told[]} findings signs of trouble
+ * @property {readonly Told[]} findings problems
  * @property {Facts | null} summary of a large graph
  */
 

@@ -1,1 +1,1 @@
-"""Signs of trouble in a graph, such as dead units and gradients that vanish: `find.findings(graph)`."""
+"""Problems in a graph, such as dead units and gradients that vanish: `find.findings(graph)`."""

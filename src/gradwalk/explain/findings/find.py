@@ -15,12 +15,12 @@ from gradwalk.graph.graph import Graph
 
 
 def findings(graph: Graph) -> tuple[Finding, ...]:
-    """Return the signs of trouble in a graph, the most serious first. The time grows linearly with the graph."""
+    """Return the problems in a graph, the most serious first. The time grows linearly with the graph."""
     return explained(graph)[0]
 
 
 def explained(graph: Graph) -> tuple[tuple[Finding, ...], Summary]:
-    """Return the signs of trouble in a graph, and its summary."""
+    """Return the problems in a graph, and its summary."""
     structure = Structure(graph)
     units = Units(structure)
     reasons = causes(structure, units.dead)

@@ -27,7 +27,7 @@ SELECTIONS = frozenset(OPCODES[name] for name, row in {**BY_NAME, **VARIADIC_BY_
 
 
 class Finding(NamedTuple):
-    """A sign of trouble in a graph.
+    """A problem that was found in a graph.
 
     Attributes:
         kind: "stale", "dead", "saturated", "vanishing", "exploding", "unreached" or "not finite".

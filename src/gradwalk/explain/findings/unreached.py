@@ -21,7 +21,7 @@ from gradwalk.ops.compiled.opcodes import OPCODES
 _STOP, _WHERE, _TAKE = OPCODES["stop_gradient"], OPCODES["where"], OPCODES["take"]
 _MULTIPLY, _DIVIDE, _PRODUCTS = OPCODES["mul"], OPCODES["div"], OPCODES["sumprod"]
 _SMOOTH = (OPCODES["tanh"], OPCODES["sigmoid"])
-SILENT = "silent"  # a gradient of 0 that is not a sign of trouble
+SILENT = "silent"  # a gradient of 0 that is not a problem
 
 Causes = Mapping[str, int]  # maps kinds of causes to one edge of this kind, as an index into `Graph.operands`
 

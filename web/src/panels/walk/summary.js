@@ -1,4 +1,4 @@
-// Facts about a program's graph that Python found, and signs of trouble; each leads to the part that it names.
+// Facts about a program's graph that Python found, and problems; each leads to the part that it names.
 
 import { button, element, fill, write } from "../../dom.js";
 import { summary as say } from "../../languages/languages.js";
