@@ -108,5 +108,5 @@ def test_other_names_of_lax():
     assert lax.select(False, 1.0, 2.0) == 2.0
     for name in lax.__all__:
         assert hasattr(jax.lax, name)
-    with pytest.raises(AttributeError, match=r"module 'gradwalk.lax' has no attribute 'psum': samples cannot use"):
+    with pytest.raises(AttributeError, match=r"module 'gradwalk.lax' has no attribute 'psum': a sample cannot use"):
         lax.psum  # noqa: B018
