@@ -184,6 +184,7 @@ def test_each_chapter_has_one_orientation(guide: Guide) -> None:
     }"""
     found: dict[str, set[bool]] = {}
     guide.page.set_viewport_size({"width": 800, "height": 600})
+    guide.page.reload()  # the first screen may not have been laid out again after the change of size
     for title, _ in guide.walk(by_mouse):
         boxes = guide.page.locator("svg.stage .node rect.hit")
         pair = [boxes.first.element_handle(), boxes.last.element_handle()]
