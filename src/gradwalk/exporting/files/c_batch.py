@@ -31,7 +31,7 @@ _LANES = """\
 #else
 #define EACH for (l = 0; l < LANES; ++l)
 #endif
-/* Samples are far apart in memory if each number has its own array: hardware does not foresee such reads. */
+/* Samples are far apart in memory if each number has its own array: hardware does not foresee such accesses. */
 #if defined(__GNUC__)
 #define PREFETCH(address, is_written) __builtin_prefetch(address, is_written)
 #else
