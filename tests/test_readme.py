@@ -19,7 +19,7 @@ from documentation import PAGES
 from references import needs
 from website import hero
 
-from gradwalk import Value, draw
+from gradwalk import Value, draw, grad
 
 README = ROOT / "README.md"
 GUIDES = sorted((ROOT / "docs/guides").glob("*.md"))
@@ -127,6 +127,17 @@ def headings(document: Path) -> list[str]:
     """Return the anchors that GitHub gives to the headings of a document."""
     found = re.findall(r"^#+ (.*)$", without_code(document), re.M)
     return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found]
+
+
+@pytest.mark.parametrize("document", [README, ROOT / "docs/index.md"], ids=name)
+def test_root_has_the_right_slope_everywhere(document):
+    # An iteration that starts at its solution stops at once, and its derivative is then that of the start.
+    names: dict[str, Any] = {"__name__": "document"}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(blocks(document, "python")[0], names)
+    for x in (0.01, 1.0, 2.0, 9.0, 100.0):
+        assert grad(names["root"])(x) == pytest.approx(0.5 / x**0.5)
+        assert grad(grad(names["root"]))(x) == pytest.approx(-0.25 / x**1.5)
 
 
 @pytest.mark.parametrize("document", [*GUIDES, ROOT / "docs/architecture.md"], ids=name)

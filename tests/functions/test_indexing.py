@@ -7,7 +7,6 @@ import itertools
 import json
 import math
 import pickle
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 import numpy
 import pytest
 import scipy.interpolate
+from c_compiler import needs_program
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import fewer
@@ -133,7 +133,7 @@ def test_derivatives_out_of_range_are_nan(f, index):
             assert transform(f)(x, int(index)) == pytest.approx(found, rel=1e-12)
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+@needs_program("cc")
 def test_c_agrees_out_of_range(tmp_path):
     for transform in (grad, jacfwd):
         recorded = jit(transform(lambda x, i: take([x, 2.0 * x, x * x], i) ** 2))
@@ -348,7 +348,7 @@ def test_sums_over_a_batch():
     numpy.testing.assert_allclose(found[1], 2 * counts * table, rtol=1e-12)
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+@needs_program("cc")
 @pytest.mark.parametrize("f", [taken_twice, value_and_grad(taken_twice), hessian(taken_twice)])
 def test_c_gives_the_same_bits(f, tmp_path):
     recorded = jit(f)
@@ -359,7 +359,7 @@ def test_c_gives_the_same_bits(f, tmp_path):
         same(run(numbers), recorded.program.run(numbers))
 
 
-@pytest.mark.skipif(not shutil.which("c++"), reason="needs a C++ compiler")
+@needs_program("c++")
 def test_source_compiles_as_cpp(tmp_path):
     recorded = jit(value_and_grad(taken_twice))
     recorded([1.0, 2.0, 3.0], 0, 0.5)
@@ -444,7 +444,7 @@ def test_random_programs_on_lanes(program, count, seed):
         numpy.testing.assert_allclose(numpy.array(found), expected, rtol=1e-13, atol=1e-13)
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+@needs_program("cc")
 @settings(fewer(5), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(program=drawn())
 def test_random_programs_in_c(program, tmp_path):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import math
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy
 import pytest
+from c_compiler import needs_program
 
 import gradwalk.math
 from gradwalk import Value, grad, hessian, jit, vmap
@@ -120,7 +120,7 @@ def test_corners_to_second_order(name, x, value, first, second):
     assert agrees(vmap(f)(numpy.array([x, x]))[1], value)
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+@needs_program("cc")
 def test_corners_in_c(tmp_path):
     names = sorted({corner[0] for corner in CORNERS})
     functions = {name: compiled(tmp_path, name, getattr(gradwalk.math, name)) for name in names}

@@ -9,7 +9,6 @@ import itertools
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy
 import pytest
+from c_compiler import needs_program
 from checkout import IS_COMPILED, ROOT
 
 from gradwalk import jit, sparse_hessian, value_and_grad, vmap
@@ -302,7 +302,7 @@ def test_cart_pole(tmp_path):
     assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+@needs_program("gcc")
 def test_c_code_of_cart_pole_computes_the_same(tmp_path, monkeypatch):
     pytest.importorskip("cyipopt")
     method = loaded("cart_pole", monkeypatch).methods(3)[1]
