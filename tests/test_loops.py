@@ -534,8 +534,10 @@ def test_endless_loops_can_be_interrupted():
         "import signal\n"
         "from gradwalk import jit, loops\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores SIGINT\n"
+        "endless = jit(lambda x: loops.while_loop(lambda y: y > 0, lambda y: y * 1.0, x))\n"
+        "endless(0.0)\n"
         "print('ready', flush=True)\n"
-        "jit(lambda x: loops.while_loop(lambda y: y > 0, lambda y: y * 1.0, x))(1.0)\n"
+        "endless(1.0)\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

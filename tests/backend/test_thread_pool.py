@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -11,6 +10,7 @@ import time
 from collections import Counter
 
 import pytest
+from alarms import alarm, needs_timers
 
 from gradwalk.backend import thread_pool
 from gradwalk.backend.thread_pool import available, run_tasks, threads
@@ -167,7 +167,7 @@ class TestErrors:
             run_tasks(range(2), outer)
         assert ended == [True]
 
-    @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs POSIX signals")
+    @needs_timers
     def test_a_signal_to_the_waiting_caller_halts_helpers(self):
         # The alarm arrives when the tasks of the calling thread are done.
         caller = threading.get_ident()
@@ -186,16 +186,8 @@ class TestErrors:
                 finally:
                     ended.append(True)
 
-        def ring(*_):
-            raise TimeoutError
-
-        earlier = signal.signal(signal.SIGALRM, ring)
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
-        try:
-            with threads(2), pytest.raises(TimeoutError):
-                run_tasks(range(2), work)
-        finally:
-            signal.signal(signal.SIGALRM, earlier)
+        with threads(2), alarm(0.3):
+            run_tasks(range(2), work)
         assert ended == [True]
 
 

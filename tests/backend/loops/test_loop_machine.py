@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 
 import numpy
 import pytest
+from alarms import alarm, needs_timers
 from checkout import IS_COMPILED
 
 from gradwalk import grad, jit, loops, math, take, value_and_grad, vmap
@@ -121,20 +120,14 @@ def test_takes_of_numbers_that_vary():
         numpy.testing.assert_array_equal(*found)
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to threads")
+@needs_timers
 @pytest.mark.parametrize("count", [1, 3])
 def test_infinite_loops_can_be_interrupted(count):
     endless = jit(vmap(lambda x: loops.while_loop(lambda s: s < x, math.sin, 0.5)), backend="llvm")
     x = numpy.full(20_000, 0.25)
     endless(x)
-    main = threading.get_ident()
-    timer = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
-    timer.start()
-    try:
-        with threads(count), pytest.raises(KeyboardInterrupt):
-            endless(x + 2.0)
-    finally:
-        timer.cancel()
+    with threads(count), alarm(0.3):
+        endless(x + 2.0)
     assert endless(x).tolist() == [0.5] * len(x)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import signal
 import threading
 import time
 
 import numpy
 import pytest
+from alarms import alarm, needs_timers
 from checkout import IS_COMPILED
 
 from gradwalk import grad, jit, jvp, loops, value_and_grad, vmap
@@ -143,47 +143,28 @@ class TestFailures:
             f(0.0)
         assert f.statistics.backends == {"": "llvm"} or not IS_COMPILED
 
-    @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+    @needs_timers
     @pytest.mark.parametrize("transform", [lambda f: f, grad], ids=["value", "grad"])
     def test_signal_handlers_interrupt_endless_loops(self, transform):
-        class LateError(Exception):
-            pass
-
-        def raise_late(*_):
-            raise LateError
-
         f = transform(lambda x: loops.while_loop(lambda s: s > x, lambda s: s + 1e-9 * gm.sin(s), 1.0 + 1e-3 * x))
         endless = jit(f, backend="llvm")
         endless(2.0)
-        before = signal.signal(signal.SIGALRM, raise_late)
-        try:
-            signal.setitimer(signal.ITIMER_REAL, 0.1)
-            with pytest.raises(LateError):
-                endless(0.0)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(signal.SIGALRM, before)
+        with alarm(0.1):
+            endless(0.0)
         assert endless(2.0) == jit(f, backend="lanes")(2.0)
 
-    @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+    @needs_timers
     @pytest.mark.parametrize("in_batch", [False, True])
     def test_signal_handlers_interrupt_a_reverse_pass_with_checkpoints(self, in_batch):
-        class LateError(Exception):
-            pass
+        def with_steps(n):
+            f = grad(lambda x: loops.fori_loop(0, n, lambda i, s: gm.sin(s) * x, x, checkpoint=1))
+            return jit(vmap(f) if in_batch else f, backend="llvm")
 
-        def raise_late(*_):
-            raise LateError
-
-        f = grad(lambda x: loops.fori_loop(0, 100_000, lambda i, s: gm.sin(s) * x, x, checkpoint=1))
-        slow = jit(vmap(f) if in_batch else f, backend="llvm")
-        before = signal.signal(signal.SIGALRM, raise_late)
-        try:
-            signal.setitimer(signal.ITIMER_REAL, 1.0)
-            with pytest.raises(LateError):
-                slow(numpy.linspace(0.1, 0.9, 16) if in_batch else 0.5)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(signal.SIGALRM, before)
+        x = numpy.linspace(0.1, 0.9, 16) if in_batch else 0.5
+        with_steps(10)(x)  # starts the compiler
+        slow = with_steps(100_000)
+        with alarm(1.0):
+            slow(x)
 
     def test_other_threads_run_during_a_long_loop(self):
         def repeated(x, n):
