@@ -16,7 +16,7 @@ from black_scholes import ALL, RANGES, black_scholes
 from peers import on_one_core
 from timing import Row, best_of, main, within
 
-from gradwalk import export, jit, math, threads, value_and_grad, vmap
+from gradwalk import export, jit, loops, math, threads, value_and_grad, vmap
 
 FLAGS = ("-std=c99", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
 ALLOWED = 1.25  # the largest ratio of the library's time and the time in this process
@@ -80,6 +80,38 @@ def options(count: int, backend: str | None) -> tuple[Run, Run]:
     return run, lambda: prices(*arrays, out=out)
 
 
+def implied(price: Any, years: Any, spot: Any, strike: Any, rate: Any) -> Any:
+    """Return the volatility at which an option has this price, by Newton's method."""
+    slope = value_and_grad(lambda volatility: black_scholes(math)(spot, strike, rate, volatility, years))
+
+    def step(state: Any) -> Any:
+        found, vega = slope(state[0])
+        change = (found - price) / vega
+        return state[0] - change, abs(change)
+
+    return loops.while_loop(lambda state: state[1] > 1e-9, step, (0.3, 1.0), max_steps=30)[0]
+
+
+def volatilities(count: int, backend: str | None) -> tuple[Run, Run]:
+    """Return runs of the library and of gradwalk: the implied volatilities of many options."""
+    rng = numpy.random.default_rng(0)
+    ranges = ((80.0, 120.0), (80.0, 120.0), (0.0, 0.05), (0.15, 0.5), (0.5, 2.0))
+    spot, strike, rate, volatility, years = (rng.uniform(low, high, count) for low, high in ranges)
+    arrays = [vmap(black_scholes(math))(spot, strike, rate, volatility, years), years, spot, strike, rate]
+    search = jit(vmap(implied), backend=backend)
+    expected = search(*arrays)
+    batch, found, out = library(search, "volatilities"), numpy.empty(count), numpy.empty(count)
+    given, results = places(arrays, 1, 1), places([found], 1, 1)
+
+    def run() -> Any:
+        batch(ctypes.c_size_t(count), None, given, results)
+        return found
+
+    if abs(expected - volatility).max() > 1e-9 or not numpy.array_equal(run(), expected):
+        raise AssertionError("the library and gradwalk compute different volatilities")
+    return run, lambda: search(*arrays, out=out)
+
+
 def measure(quick: bool) -> list[Row]:
     """Compare the libraries with lanes and with LLVM in this process, on one core."""
     on_one_core()
@@ -88,6 +120,7 @@ def measure(quick: bool) -> list[Row]:
         ("Asian option and five derivatives, steps in columns, a path", paths, lambda b: asian(paths, 1, b)),
         ("Asian option and five derivatives, path by path, a path", paths, lambda b: asian(paths, 0, b)),
         ("Black-Scholes and five derivatives, an option", count, lambda b: options(count, b)),
+        ("implied volatility by Newton's method, an option", paths, lambda b: volatilities(paths, b)),
     )
     rows = []
     with threads(1):

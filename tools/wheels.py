@@ -98,7 +98,8 @@ class Builder:
         sdist = self.empty("sdist")
         self.must(self.tools, "-m", "build", "--sdist", "--outdir", sdist, ROOT)
         with tarfile.open(next(sdist.glob("*.tar.gz"))) as archive:
-            archive.extractall(sdist, filter="data")
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has none
+            archive.extractall(sdist)
         self.tree = next(path for path in sdist.iterdir() if path.is_dir())
 
     def empty(self, name: str) -> Path:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 import pytest
 from c_compiler import installed, needs_program
-from checkout import IS_COMPILED
+from libraries import EXACT, IS_EXACT, with_loader
 
 from gradwalk import (
     BatchProgram,
@@ -32,16 +32,12 @@ from gradwalk import (
     vmap,
 )
 from gradwalk import numpy as gnp
-from gradwalk.backend.lane_kernel import chosen_instruction_set
-from gradwalk.backend.launch import USES_LIBMVEC
+from gradwalk.backend.loops import loop_kernel
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import TABLE
 from gradwalk.value.apply import apply
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
-EXACT = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-builtin-pow", "-fno-builtin-sin")
-# Batches have the bits of this process only if its kernels and the C compiler use the same vector functions.
-IS_EXACT = IS_COMPILED and USES_LIBMVEC and chosen_instruction_set() != "baseline"
 RNG = numpy.random.default_rng(0)
 W, X, Y = numpy.array([0.5, -1.0, 2.0]), RNG.standard_normal((5, 3)), RNG.standard_normal(5)
 
@@ -76,6 +72,28 @@ def counted(w: Any, x: Any) -> Any:
 
 def repeated(w: Any, x: Any) -> Any:
     return loops.while_loop(lambda c: c < 5.0, lambda c: c * 1.5 + 1.0, x[0] ** 2) * w[0]
+
+
+def limited(w: Any, x: Any) -> Any:
+    """Run a loop that takes too many steps for some samples, and whose steps select branches and run a loop."""
+
+    def root(x: Any) -> Any:
+        return loops.while_loop(lambda r: abs(r * r - x) > 1e-9, lambda r: 0.5 * (r + x / r), 1.0 + x, max_steps=30)
+
+    branches = [lambda c: 1.3 * c + w[0], lambda c: c + 0.1 * math.exp(-c), lambda c: c + root(c), lambda c: c + 0.5]
+    step = lambda c: loops.switch(math.floor(c) % 4.0, branches, c)  # noqa: E731
+    start = loops.while_loop(lambda c: c < 0.0, lambda c: c * x[1], x[0] ** 2, max_steps=0)
+    return loops.while_loop(lambda c: c < 6.0, step, start, max_steps=18) * w[1]
+
+
+def same_for_all(w: Any, x: Any) -> Any:
+    """Run a loop whose condition is the same for all samples, but not its steps."""
+    step = lambda c: (0.5 * c[0], c[1] + loops.cond(c[0] > w[0], math.sin, math.cos, c[1] * x[1]))  # noqa: E731
+    return loops.while_loop(lambda c: c[0] > 1e-3, step, (w[2], x[0]), max_steps=40)[1]
+
+
+def segmented(w: Any, x: Any) -> Any:
+    return loops.fori_loop(0, 300, lambda i, c: math.sin(c) * w[0] + 0.01 * i, x[0], checkpoint="sqrt")
 
 
 def chosen(w: Any, x: Any) -> Any:
@@ -113,6 +131,12 @@ OF_BATCHES = {
     "scan": (value_and_grad(scanned), (None, 0), (W, X)),
     "count": (value_and_grad(counted), (None, 0), (W, X)),
     "while": (value_and_grad(repeated), (None, 0), (W, X)),
+    "while, reverse": (value_and_grad(repeated, 1), (None, 0), (W, X)),
+    "limited": (limited, (None, 0), (W, X)),
+    "limited, reverse": (value_and_grad(limited, (0, 1)), (None, 0), (W, X)),
+    "limited, reverse over reverse": (grad(lambda w, x: grad(limited)(w, x) @ w), (None, 0), (W, X)),
+    "same": (value_and_grad(same_for_all), (None, 0), (W, X)),
+    "segments": (value_and_grad(segmented), (None, 0), (W, X)),
     "choice": (value_and_grad(chosen), (None, 0), (W, X)),
     "table": (value_and_grad(looked_up), (None, 0), (abs(W), abs(X))),
     "tree": (tree, (None, {"x": 0, "y": 0}), (W, {"x": X, "y": Y})),
@@ -121,7 +145,7 @@ OF_BATCHES = {
     "products": (lambda a, x: x[0] * x[1] + a * x[2], (None, 0), (2.0, X)),
     "every": (every, 0, (Y, Y, Y)),
 }
-SAMPLE_BY_SAMPLE = {"while", "table"}  # lanes would run different statements
+SAMPLE_BY_SAMPLE = {"while, reverse", "table"}  # nothing limits the steps; samples write to different places
 
 
 def recorded(f: Any, args: Any) -> Any:
@@ -169,20 +193,6 @@ def test_batches(name, reduce, tmp_path):
     is_on_lanes = name not in SAMPLE_BY_SAMPLE
     assert (folder / "library_lanes.h").exists() == is_on_lanes or name == "table"
     run_test(folder, "library", "-std=c99", "-O0", exact=IS_EXACT and is_on_lanes)
-
-
-def with_loader(folder: Path, name: str) -> Any:
-    """Compile a library and return the function of its loader for Python."""
-    library = folder / f"lib{name}.so"
-    source = folder / f"{name}.c"
-    subprocess.run([installed("cc"), *EXACT, "-O2", "-shared", "-fPIC", source, "-o", library, "-lm"], check=True)
-    spec = importlib.util.spec_from_file_location(f"loader_of_{folder.parent.name}", folder / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.load(library)
-    return getattr(module, name)
 
 
 def assert_close(found: Any, expected: Any) -> None:
@@ -265,6 +275,55 @@ class TestPythonLoader:
 def test_compilers(cc, flags, tmp_path):
     folder = export(batched("path", "sum"), tmp_path / "library", name="library")
     run_test(folder, "library", *flags, cc=cc, exact=IS_EXACT)
+
+
+@pytest.mark.parametrize(
+    ("cc", "flags"),
+    [
+        pytest.param("clang", ("-std=c99", "-O2"), marks=needs_program("clang")),
+        ("c++", ("-x", "c++", "-std=c++17", "-O3")),
+        ("cc", ("-std=c99", "-O3", "-fopenmp")),
+        ("cc", ("-std=c99", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover")),
+    ],
+)
+def test_compilers_of_masks(cc, flags, tmp_path):
+    folder = export(batched("limited, reverse", "mean"), tmp_path / "library", name="library")
+    assert "SET(any)(" in (folder / "library_lanes.h").read_text()
+    run_test(folder, "library", *flags, cc=cc, exact=IS_EXACT)
+
+
+def test_batches_within_large_loops_run_sample_by_sample(tmp_path, monkeypatch):
+    monkeypatch.setattr(loop_kernel, "MOST_FLAT", 0)
+    inner = vmap(lambda c, y: 1e-3 * math.sin(c * y), in_axes=(None, 0), reduce="sum")
+    ys = numpy.linspace(0.0, 1.0, 2000)
+    function = jit(vmap(lambda x: loops.fori_loop(0, 3, lambda i, c: inner(c, ys), x)))
+    expected = function(X[:, 0])
+    folder = export(function, tmp_path / "library", name="library")
+    assert not (folder / "library_lanes.h").exists()
+    numpy.testing.assert_allclose(with_loader(folder, "library")(X[:, 0]), expected, rtol=1e-12)
+
+
+def test_samples_that_take_too_many_steps_are_nan(tmp_path):
+    f = lambda x: loops.while_loop(lambda c: c < 5.0, lambda c: c * 1.25, x, max_steps=20)  # noqa: E731
+    function = jit(vmap(f))
+    x = numpy.array([1.0, -1.0, 1.5, 7.0] * 9)
+    expected = function(x)
+    assert numpy.isnan(expected).sum() == 9
+    folder = export(function, tmp_path / "library", name="library")
+    run_test(folder, "library", "-std=c99", exact=IS_EXACT)
+    numpy.testing.assert_array_equal(with_loader(folder, "library", "-O2")(x), expected)
+    one = jit(f)
+    one(1.0)
+    assert numpy.isnan(with_loader(export(one, tmp_path / "one", name="single"), "single")(-1.0))
+
+
+def test_tests_skip_samples_without_a_result(tmp_path):
+    f = jit(lambda x: loops.while_loop(lambda c: c < 1.0, lambda c: c * 1.5, x - 0.96, max_steps=9))
+    f(1.01)
+    folder = export(f, tmp_path / "library", name="library")
+    said = run_test(folder, "library", "-std=c99", exact=True)
+    [equal, count] = map(int, re.findall(r"(\d+) of (\d+) bitwise equal", said)[0])
+    assert 0 < equal == count < 1000
 
 
 @pytest.mark.parametrize("flag", ["-DLIBRARY_BASELINE", "-DLIBRARY_NO_LIBMVEC"])

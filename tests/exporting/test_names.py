@@ -43,7 +43,7 @@ CASES = {
     "lanes, mean": (vmap(value_and_grad(every_helper), in_axes=(None, 0, 0), reduce="mean"), (W, X, Y)),
     "lanes": (vmap(table, in_axes=(None, 0, 0)), (W, X, Y)),
     "samples, sum": (vmap(value_and_grad(search), in_axes=(None, 0, 0), reduce="sum"), (W, X, Y)),
-    "samples": (vmap(search, in_axes=(None, 0, 0)), (W, X, Y)),
+    "masks": (vmap(search, in_axes=(None, 0, 0)), (W, X, Y)),
 }
 
 
@@ -118,7 +118,7 @@ def compile_together(
         ("lanes, mean", 1),
         ("lanes", 4),
         ("samples, sum", 4),
-        ("samples", 1),
+        ("masks", 1),
     ],
 )
 def test_c(case, step, texts, groups):
@@ -129,7 +129,7 @@ def test_c(case, step, texts, groups):
 CPP = ("c++", "-std=c++17", "-x", "c++")
 
 
-@pytest.mark.parametrize("case", ["lanes, mean", "samples"])
+@pytest.mark.parametrize("case", ["lanes, mean", "masks"])
 def test_cpp(case, texts, groups):
     compile_together([f"{OWN}.hpp"], texts[case], groups, *CPP)
     names = [group[::10] for group in groups]
@@ -163,7 +163,7 @@ def loader(text: str, name: str, library: Any = None) -> dict[str, Any]:
     return module
 
 
-@pytest.mark.parametrize("case", ["one sample", "lanes, mean", "samples"])
+@pytest.mark.parametrize("case", ["one sample", "lanes, mean", "masks"])
 def test_python(case, texts, groups):
     """The functions for Python call no name that they hide. They are run with a library that computes nothing."""
     f, args = CASES[case]

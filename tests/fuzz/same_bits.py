@@ -16,10 +16,12 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy
+from c_compiler import STRICT
 from c_compiler import compiled as compiled_c
+from libraries import IS_EXACT, with_loader
 from structured_programs import SIZE, Block, all_results, objective, random_program
 
-from gradwalk import grad, jit, jvp, value_and_grad, vmap
+from gradwalk import export, grad, jit, jvp, value_and_grad, vmap
 from gradwalk.backend.loops import loop_kernel
 from gradwalk.program.native import compiler_process
 from gradwalk.program.native.policy import Policy, compiling
@@ -253,20 +255,47 @@ def check_lanes(seed: int) -> None:
     """
     rng = random.Random(seed)
     program, order = random_program(seed), rng.choice(ORDERS)
-    samples = [at for offset in range(rng.randint(1, 4)) for at in points(seed + 1000 * offset)]
     kind = rng.choice([numpy.float64, numpy.float64, numpy.float32])
-    axes = rng.choice([axes for axes in itertools.product([0, None], repeat=4) if any(axis == 0 for axis in axes)])
-    with numpy.errstate(all="ignore"):
-        columns = [numpy.array(column, kind) for column in zip(*samples, strict=True)]
-    given = [column if axis == 0 else at for column, axis, at in zip(columns, axes, samples[0], strict=True)]
+    axes, given = batch_of(rng, seed, kind)
     results = {}
     with patch.object(loop_kernel, "MOST_FLAT", 0):
         for backend in ("lanes", "llvm"):
             batched = jit(vmap(derivatives(program)[order], in_axes=axes), backend=backend)
-            results[backend] = outcome(batched, tuple(given))
+            results[backend] = outcome(batched, given)
     compare(order, f"lanes of {kind.__name__}, in_axes={axes}", results["llvm"], results["lanes"], given)
     if batched.statistics.recordings:
         check_is_compiled(order, batched.statistics.backends)
+
+
+def batch_of(rng: random.Random, seed: int, kind: type[Any]) -> tuple[tuple[int | None, ...], Arguments]:
+    """Draw which arguments are batched, and the arguments."""
+    samples = [at for offset in range(rng.randint(1, 4)) for at in points(seed + 1000 * offset)]
+    axes = rng.choice([axes for axes in itertools.product([0, None], repeat=4) if any(axis == 0 for axis in axes)])
+    with numpy.errstate(all="ignore"):
+        columns = [numpy.array(column, kind) for column in zip(*samples, strict=True)]
+    x, y, z, a = [column if axis == 0 else at for column, axis, at in zip(columns, axes, samples[0], strict=True)]
+    return axes, (x, y, z, a)
+
+
+def check_exported(seed: int, folder: Path) -> None:
+    """Compare an exported library with interpreted loops on a batch, for the program of a seed.
+
+    The bits are the same where batches in C call the same functions: see `libraries.IS_EXACT`.
+    """
+    rng = random.Random(seed)
+    program, order = random_program(seed), rng.choice(ORDERS)
+    axes, given = batch_of(rng, seed, numpy.float64)
+    with patch.object(loop_kernel, "MOST_FLAT", rng.choice([0, loop_kernel.MOST_FLAT])):
+        batched = jit(vmap(derivatives(program)[order], in_axes=axes), backend="lanes")
+        expected = outcome(batched, given)
+        if isinstance(expected, str):
+            return
+        library = export(batched, folder / f"{seed}", name="library")
+    found = outcome(with_loader(library, "library", *STRICT, "-O0"), given)
+    if IS_EXACT and (library / "library_lanes.h").exists():
+        compare(order, f"exported library, in_axes={axes}", found, expected, given)
+    elif isinstance(found, str) or not is_close(found, expected):
+        raise DifferenceError(f"{order}, exported library, at {given}: {found!r}, expected {expected!r}")
 
 
 def check_is_compiled(order: str, backends: Mapping[str, str]) -> None:

@@ -31,7 +31,7 @@ from loop_programs import REDUCTIONS, Plain, reference, trees
 from loop_programs import Recorded as RecordedLoops
 from loop_programs import evaluate as evaluate_loops
 from programs import EVERY, EXTREME, OPCODES, ORDINARY, Program, as_recorded, as_values, programs
-from same_bits import check_lanes, check_seed
+from same_bits import check_exported, check_lanes, check_seed
 
 from gradwalk import (
     Graph,
@@ -354,6 +354,14 @@ def c_agrees(drawn: list[Program]) -> None:
         subprocess.run(["cc", *SAME_BITS, str(path), "-o", str(library), "-lm"], check=True)
         ctypes.CDLL(str(library)).f((ctypes.c_double * len(numbers))(*numbers), results)
     assert all(map(same, results, program.run(numbers)))
+
+
+@target(SEEDS)
+def exported_libraries_agree(seed: int) -> None:
+    """Check that exported libraries give the bits of the lanes for batches of loops and branches."""
+    if shutil.which("cc"):
+        with tempfile.TemporaryDirectory() as folder:
+            check_exported(seed, Path(folder))
 
 
 def mutated(text: str, draw: random.Random) -> str:

@@ -104,7 +104,8 @@ def sdist(tmp_path_factory) -> Path:
     result = build(folder / "tree", folder, "--sdist")
     assert result.returncode == 0, result.stderr + result.stdout
     with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has none
+        archive.extractall(folder)
     return next(folder.glob("gradwalk-*/"))
 
 

@@ -321,6 +321,30 @@ def test_lower_accepts_short_and_long_loops(monkeypatch):
         numpy.testing.assert_array_equal(lowered(x), f(x))
 
 
+@pytest.mark.parametrize("order", [lambda f: f, grad], ids=["value", "grad"])
+@pytest.mark.parametrize("outer", [0, 3])
+@pytest.mark.parametrize("steps", [16, 17])
+def test_loops_that_may_end_early_stay_loops(steps, outer, order, monkeypatch):
+    monkeypatch.setattr(loop_kernel, "MOST_FLAT", 20_000)
+
+    def root(x):
+        return loops.while_loop(lambda r: abs(r * r - x) > 1e-9, lambda r: 0.5 * (r + x / r), x, max_steps=steps)
+
+    one = order((lambda x: loops.fori_loop(0, outer, lambda i, c: root(c) + x, x)) if outer else root)
+    f, x = vmap(one), numpy.linspace(0.5, 4.0, 9)
+    numpy.testing.assert_allclose(f(x), [one(number) for number in x.tolist()], rtol=1e-12)
+    assert isinstance(f.kernel, LoopKernel) == (steps == 17)
+
+
+def test_nested_batches_of_loops_without_a_limit_have_a_kernel():
+    inner = numpy.linspace(0.5, 4.0, 900)
+    root = lambda x: loops.while_loop(lambda r: abs(r * r - x) > 1e-9, lambda r: 0.5 * (r + x / r), x)  # noqa: E731
+    f = vmap(lambda x: vmap(lambda y: root(x * y), reduce="sum")(inner))
+    x = numpy.linspace(0.5, 2.0, 3)
+    numpy.testing.assert_allclose(f(x), [numpy.sqrt(number * inner).sum() for number in x], rtol=1e-9)
+    assert isinstance(f.kernel, LoopKernel)
+
+
 @pytest.mark.parametrize("most", [1000, 2_000_000])
 def test_nested_batches_of_any_length_have_a_kernel(most, monkeypatch):
     monkeypatch.setattr(loop_kernel, "MOST_UNROLLED", most)

@@ -37,6 +37,8 @@ from gradwalk.program.tape import Tape
 
 # Calls of at most this many instructions are inlined, because lane kernels are fastest with flat programs.
 MOST_FLAT = 20_000
+# A loop with a condition and a larger maximum number of steps is not inlined, because it may end after a few steps.
+_MOST_STEPS = 16
 # Maximum number of samples that run through all steps together. It is large enough to outweigh the cost of starting a
 # step, and small enough for the cache.
 _SAMPLES = 8192
@@ -57,15 +59,15 @@ _make_part = partial(make_kernel, is_part=True)
 
 
 def written_out(program: Program, *, keeps_rules: bool = False) -> Program:
-    """Inline short loops, short switches and batched calls; a batched call that is too long becomes a loop.
+    """Inline short loops, short switches and batched calls; a batched call becomes a loop if it has no maximum length.
+
+    If the inlined instructions are too many, all batched calls become loops.
 
     Calls with derivatives that the user defined are inlined, too, unless `keeps_rules` is true.
     """
     calls = [call for call, _ in program.calls if _is_written_out(call) and not (keeps_rules and call.has_rules)]
-    if not calls:
-        return program
-    fits = sum(call.weight for call in calls) <= MOST_UNROLLED
-    replaced = {id(call): call.flat() if fits else call.portable for call in calls}
+    fits = sum(call.weight for call in calls if call.weight < math.inf) <= MOST_UNROLLED
+    replaced = {id(call): call.flat() if fits and call.weight < math.inf else call.portable for call in calls}
     if all(other is None for other in replaced.values()):
         return program
     tape = Tape()
@@ -77,7 +79,21 @@ def written_out(program: Program, *, keeps_rules: bool = False) -> Program:
 
 def _is_written_out(call: Any) -> bool:
     """Return whether to inline a call: a short loop, a short switch, or a batched call, which no kernel can run."""
-    return bool(call.weight <= MOST_FLAT or (call.weight < math.inf and type(call) not in _KINDS))
+    if type(call) not in _KINDS:
+        return True
+    return bool(call.weight <= MOST_FLAT) and (bool(call.refusal) or not _may_end_early(call))
+
+
+def _may_end_early(call: Any) -> bool:
+    """Return whether a call, or a call inside it, has a loop whose condition may hold for few of many steps."""
+    waiting = [call]
+    while waiting:
+        call = waiting.pop()
+        loop = call.loop if isinstance(call, LoopVjp) else call
+        if isinstance(loop, Loop) and loop.condition is not None and (loop.steps is None or loop.steps > _MOST_STEPS):
+            return True
+        waiting += [inner for part in call.parts for inner, _ in part.calls]
+    return False
 
 
 class LoopKernel:

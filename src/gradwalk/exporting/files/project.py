@@ -110,9 +110,10 @@ The batch function adds up samples in the order of gradwalk's kernels, and calls
   gradwalk does (glibc 2.35 or later on x86-64, with AVX2). There its results are bitwise identical to those of
   `jit(vmap(f))`."""
 _BY_SAMPLES = """\
-The batch function calls the function of one sample for each sample: either samples run different instructions, or the
-  code for 16 samples at a time would have too many lines (more than @MOST_LINES@) for a compiler. Functions such as
-  `exp` and sums may differ from those of `jit(vmap(f))` by 4 units in the last place."""
+The batch function calls the function of one sample for each sample: the code for 16 samples at a time would have
+  too many lines (more than @MOST_LINES@) for a compiler, or need memory of unknown size, or samples add numbers to
+  different places. Functions such as `exp` and sums may differ from those of `jit(vmap(f))` by 4 units in the last
+  place."""
 
 
 def cmake(interface: Interface) -> str:

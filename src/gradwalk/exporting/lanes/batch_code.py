@@ -13,10 +13,11 @@ from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import Schedule
 from gradwalk.batching.axes import SUMS
 from gradwalk.batching.files.batch_program import BatchProgram
-from gradwalk.exporting.lanes.lane_printer import LaneText, can_print, lane_text
+from gradwalk.exporting.lanes.lane_printer import LaneText, array_sizes, lane_text
 from gradwalk.exporting.lanes.lane_writer import LANES
 from gradwalk.program.code.opcodes import DOT, LOAD, SCATTER, STORE, SUM
 from gradwalk.program.program import Program
+from gradwalk.program.routine.limits import why_not_lowerable
 from gradwalk.program.routine.lower_calls import routine_on_lanes
 from gradwalk.program.routine.lower_program import TooLargeError
 
@@ -133,14 +134,17 @@ def by_samples(batch: BatchProgram, schedule: Schedule) -> BatchCode:
 
 
 def _lane_text(program: LaneProgram) -> LaneText | None:
-    """Return the code for lanes, or None if it would be too large or lanes would run different statements."""
+    """Return the code for lanes; None if it is too large, its memory has no bound, or a loop contains a batch."""
+    if why_not_lowerable(program.code):
+        return None
     try:
         routine = routine_on_lanes(program.code, program.scalars, LANES, memory=_MOST_BYTES // 2, most=_MOST_STATEMENTS)
     except TooLargeError:
         return None
-    if not can_print(routine) or 8 * LANES * sum(routine.arrays.values()) > _MOST_BYTES:
+    sizes = array_sizes(routine)
+    if sizes is None or 8 * sum(sizes.values()) > _MOST_BYTES:
         return None
-    found = lane_text(routine)
+    found = lane_text(routine, sizes)
     return found if found.bytes <= _MOST_BYTES and len(found.lines) <= MOST_LINES else None
 
 

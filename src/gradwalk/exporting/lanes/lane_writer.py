@@ -113,9 +113,14 @@ class LaneWriter:
         self.line(f"SET({function})({', '.join([*given, self._address(result)])});")
         self._end_chunk()
 
-    def open(self, head: str) -> None:
-        """Begin a loop or a block."""
+    def open(self, head: str, operands: Sequence[str] = ()) -> None:
+        """Begin a loop or a block. Placeholders in its head stand for the addresses of the operands."""
         self.flush()
+        self._roots.update(operands)
+        for name in operands:
+            self._use(name)
+            self._stored.add(name)
+        head = head.format(*map(self._address, operands)) if operands else head
         self.line(f"{head} {{")
         self._indent += 1
         self._loops.append(len(self._ends))
