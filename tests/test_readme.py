@@ -158,6 +158,20 @@ def test_readme_matches_the_benchmark_results():
         assert number(ratio) == pytest.approx(quotient, rel=0.01), (ours, peers)
 
 
+def test_sentences_on_speed_match_the_benchmark_results():
+    text = " ".join(README.read_text("utf-8").split())
+    measured = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8")
+    [times] = re.findall(r"JAX is (\d+) times faster on \[a layer of 65,536 weights\]", text)
+    [share] = re.findall(r"^\| layer of 65,536 weights \| JAX \| [^|]+ \| ([\d.]+) \|", measured, re.M)
+    assert round(1 / float(share)) == int(times)
+    [(ours, casadi, seconds)] = re.findall(
+        r"in ([\d.]+ ms)\. With CasADi's .* takes ([\d.]+ ms), after (\d+) s of", text
+    )
+    assert f"| direct collocation, solved by IPOPT | {ours} | casadi, C by gcc {casadi} |" in measured
+    [compiling] = re.findall(r"^\| direct collocation, recorded .* casadi, C by gcc ([\d,]+ ms)", measured, re.M)
+    assert round(number(compiling) / 1000) == int(seconds)
+
+
 def test_microgpt_guide_matches_the_benchmark_results():
     # Each row of the guide's table is a row of the benchmark results.
     measured = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8").splitlines()
