@@ -68,7 +68,7 @@ def assert_same(found: Any, expected: Any) -> None:
     """Compare two trees of results, bit for bit."""
     assert type(found) is type(expected)
     if isinstance(expected, dict):
-        assert found.keys() == expected.keys()
+        assert [*found] == [*expected]
         found, expected = [found[key] for key in expected], list(expected.values())
     if isinstance(expected, (tuple, list)):
         assert len(found) == len(expected)

@@ -86,7 +86,7 @@ def _written(treedef: TreeDef, axes: Iterator[int | None], what: str, depth: int
     if kind is dict:
         if not all(isinstance(key, str) for key in parts):
             raise ProgramError(f"{what} has keys that are not strings, which JSON cannot store: {shown([*parts])}")
-        return {"dict": parts}
+        return {"dict": {key: parts[key] for key in spec.unflatten([0] * spec.num_leaves)}}  # in the dict's own order
     return None if kind is type(None) else {_CONTAINERS[kind]: [*parts.values()]}
 
 
@@ -132,7 +132,7 @@ def _read(node: Any, what: str, depth: int, left: list[int]) -> _Read:
     if kind == "dict" and isinstance(parts, dict):
         named = {key: _read(parts[key], f"{what}[{key!r}]", depth + 1, left) for key in sorted(parts)}
         leaves = [leaf for part in named.values() for leaf in part.leaves]
-        return _Read({key: x.example for key, x in named.items()}, {key: x.axes for key, x in named.items()}, leaves)
+        return _Read({key: named[key].example for key in parts}, {key: named[key].axes for key in parts}, leaves)
     if kind not in ("tuple", "list") or not isinstance(parts, list):
         raise ProgramError(f"{what} is {shown(node)}, not a leaf with a shape, a tuple, a list or a dict")
     found = [_read(part, f"{what}[{i}]", depth + 1, left) for i, part in enumerate(parts)]
