@@ -38,6 +38,7 @@ import numpy
 from gradwalk.math import equal, floor, stop_gradient, where
 from gradwalk.nn import Module
 from gradwalk.program.calls.trace_loop import Carried, recorded_choice, recorded_loop
+from gradwalk.program.run.loop_runner import TooManyStepsError
 from gradwalk.trees.iterations import Iterations
 from gradwalk.trees.prefix_scan import associative_scan
 from gradwalk.trees.registry import opened
@@ -156,7 +157,7 @@ def while_loop(
         body_fun: Function that takes the carry, and returns the next carry.
         init_val: The first carry.
         max_steps: Maximum number of steps; None for no limit. Under `vmap`, samples that need more steps do not raise:
-            their results and derivatives are nan.
+            the results of the loop, and derivatives that pass through it, are nan.
         checkpoint: The number of carries to store for derivatives: None (all), "sqrt", "binomial" or an int (see
             `gradwalk.loops`).
 
@@ -188,7 +189,7 @@ def while_loop(
     with Iterations(body_fun, "step", val) as iterations:
         while _holds(cond_fun(val), "the result of cond_fun"):
             if steps == most:
-                raise ValueError(f"while_loop: the condition still holds after max_steps={most} steps")
+                raise TooManyStepsError(f"while_loop: the condition still holds after max_steps={most} steps")
             val = carry.next(body_fun(_own_arrays(val)))
             iterations.ended(val)
             steps += 1

@@ -246,6 +246,14 @@ class TestPythonLoader:
         with pytest.raises(TypeError, match=r"batch takes the arguments \(a, x, y=\)"):
             run(a, x)
 
+    def test_empty_batches(self, tmp_path):
+        function = jit(vmap(lambda n, x: (n * 2.0, x), in_axes=(None, 0), out_axes=(None, 0)))
+        function(2.0, Y)
+        run = with_loader(export(function, tmp_path / "batch", name="batch"), "batch")
+        assert_close(run(2.0, Y), function(2.0, Y))
+        with pytest.raises(ValueError, match="need at least one sample"):
+            run(2.0, Y[:0])
+
     def test_programs_take_one_array(self, tmp_path):
         program = recorded(loss, (W, X[0], 0.5)).program
         run = with_loader(export(program, tmp_path / "one", name="single"), "single")
@@ -292,15 +300,15 @@ def test_compilers_of_masks(cc, flags, tmp_path):
     run_test(folder, "library", *flags, cc=cc, exact=IS_EXACT)
 
 
-def test_batches_within_large_loops_run_sample_by_sample(tmp_path, monkeypatch):
+def test_batches_within_large_loops(tmp_path, monkeypatch):
     monkeypatch.setattr(loop_kernel, "MOST_FLAT", 0)
     inner = vmap(lambda c, y: 1e-3 * math.sin(c * y), in_axes=(None, 0), reduce="sum")
     ys = numpy.linspace(0.0, 1.0, 2000)
     function = jit(vmap(lambda x: loops.fori_loop(0, 3, lambda i, c: inner(c, ys), x)))
     expected = function(X[:, 0])
     folder = export(function, tmp_path / "library", name="library")
-    assert not (folder / "library_lanes.h").exists()
     numpy.testing.assert_allclose(with_loader(folder, "library")(X[:, 0]), expected, rtol=1e-12)
+    run_test(folder, "library", "-std=c99", exact=IS_EXACT)
 
 
 def test_samples_that_take_too_many_steps_are_nan(tmp_path):

@@ -250,15 +250,15 @@ def failure_of(seed: int, folder: Path | None = None, most: int = 400) -> str:
 def check_lanes(seed: int) -> None:
     """Compare machine code for lanes with interpreted loops on a batch, bit by bit, for the program of a seed.
 
-    The seed chooses which arguments are the same for all samples, the dtype, and the order of the derivative. Loops are
-    not unrolled.
+    The seed chooses which arguments are the same for all samples, the dtype, the order of the derivative, and which
+    loops are unrolled.
     """
     rng = random.Random(seed)
     program, order = random_program(seed), rng.choice(ORDERS)
     kind = rng.choice([numpy.float64, numpy.float64, numpy.float32])
     axes, given = batch_of(rng, seed, kind)
     results = {}
-    with patch.object(loop_kernel, "MOST_FLAT", 0):
+    with patch.object(loop_kernel, "MOST_FLAT", rng.choice([0, 100, 1000])):
         for backend in ("lanes", "llvm"):
             batched = jit(vmap(derivatives(program)[order], in_axes=axes), backend=backend)
             results[backend] = outcome(batched, given)
@@ -285,7 +285,7 @@ def check_exported(seed: int, folder: Path) -> None:
     rng = random.Random(seed)
     program, order = random_program(seed), rng.choice(ORDERS)
     axes, given = batch_of(rng, seed, numpy.float64)
-    with patch.object(loop_kernel, "MOST_FLAT", rng.choice([0, loop_kernel.MOST_FLAT])):
+    with patch.object(loop_kernel, "MOST_FLAT", rng.choice([0, 100, 1000, loop_kernel.MOST_FLAT])):
         batched = jit(vmap(derivatives(program)[order], in_axes=axes), backend="lanes")
         expected = outcome(batched, given)
         if isinstance(expected, str):

@@ -185,6 +185,8 @@ def _batch(library, given):
         library.@NAME@_batch(ctypes.c_size_t(count), _pointer(numbers), inputs, _pointer(outputs))
         return _built(_RESULT, _unflattened(outputs))
     leaves = _result_leaves()
+    if count == 0 and any(leaf["axis"] is None for leaf in leaves):
+        raise ValueError("results without a batch axis need at least one sample, got a batch of 0 samples")
     arrays = [
         [numpy.empty((count, *(leaf["shape"] or ()))) for _ in range(2 if leaf.get("type") == "complex" else 1)]
         for leaf in leaves

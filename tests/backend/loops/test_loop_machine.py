@@ -50,13 +50,14 @@ def test_samples_that_take_too_many_steps_are_nan():
     assert 0 < numpy.isnan(found[1]).sum() < len(X)
 
 
-def test_loops_that_are_the_same_for_all_samples_raise():
+def test_loops_that_are_the_same_for_all_samples_give_nan():
     def f(x, y):
         return loops.fori_loop(0, 3, lambda i, c: c + root(y, 12), x)
 
     for backend in ("lanes", "llvm"):
-        with pytest.raises(ValueError, match="max_steps=12"):
-            jit(vmap(f, in_axes=(0, None)), backend=backend)(X, 1e9)
+        assert numpy.isnan(jit(vmap(f, in_axes=(0, None)), backend=backend)(X, 1e9)).all()
+    with pytest.raises(ValueError, match="max_steps=12"):
+        jit(f)(1.0, 1e9)
 
 
 def test_results_that_are_arguments_or_the_same_for_all_samples():
@@ -129,6 +130,55 @@ def test_infinite_loops_can_be_interrupted(count):
     with threads(count), alarm(0.3):
         endless(x + 2.0)
     assert endless(x).tolist() == [0.5] * len(x)
+
+
+def sums_inside(n, x):
+    """Run a loop whose steps run a short loop, which adds up the cotangents of x."""
+    step = lambda s: (s[0] + 1.0, 0.5 * s[1] + loops.fori_loop(0, 3, lambda j, z: z * x + x, s[1]))  # noqa: E731
+    return loops.while_loop(lambda s: s[0] < 5.0, step, (0.0, x), max_steps=17)[1] * n
+
+
+def same_inside(n, x):
+    """Run a loop whose steps run a short loop, in whose carry one number is the same for all samples."""
+
+    def step(s):
+        short = lambda j, z: (0.5 * z[0] * x + z[1], 1.1 * math.exp(-z[1]))  # noqa: E731
+        return s[0] + 1.0, 0.5 * s[1] + loops.fori_loop(0, 3, short, (s[1], n))[0]
+
+    return loops.while_loop(lambda s: s[0] < 5.0, step, (0.0, x), max_steps=17)[1]
+
+
+@pytest.mark.parametrize("f", [sums_inside, same_inside])
+@pytest.mark.parametrize("order", [lambda f: f, lambda f: grad(f, (0, 1)), lambda f: grad(grad(f, 1), 1)])
+def test_short_loops_inside_other_loops(f, order, monkeypatch):
+    monkeypatch.setattr(loop_kernel, "MOST_FLAT", 20_000)
+    x = numpy.linspace(0.2, 1.0, 300)
+    for n in numpy.linspace(0.1, 2.0, 12 if IS_COMPILED else 2).tolist():
+        found = [jit(vmap(order(f), in_axes=(None, 0)), backend=backend)(n, x) for backend in ("lanes", "llvm")]
+        numpy.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("steps", [16, 17])
+@pytest.mark.parametrize("backend", ["lanes", "llvm"])
+def test_loops_that_take_too_many_steps_for_all_samples(backend, steps, monkeypatch):
+    monkeypatch.setattr(loop_kernel, "MOST_FLAT", 20_000)
+
+    def shared(n):
+        step = lambda t: (t[0] + 1.0, 0.9 * t[1] + 0.1 * n)  # noqa: E731
+        return loops.while_loop(lambda t: t[0] < n, step, (0.0, 1.0), max_steps=steps)[1]
+
+    def f(n, x):
+        inside = loops.while_loop(lambda s: s < x, lambda s: s + shared(n), 0.0, max_steps=40)
+        return inside, loops.cond(x > 0.0, lambda: shared(n), lambda: x), x * x
+
+    x = numpy.array([0.0, 1.0, -2.0])
+    batched = jit(vmap(f, in_axes=(None, 0)), backend=backend)
+    batched(2.0, x)
+    for found in (batched(61.0, x), vmap(f, in_axes=(None, 0))(61.0, x)):
+        numpy.testing.assert_array_equal(found, [[0.0, numpy.nan, 0.0], [0.0, numpy.nan, -2.0], x * x])
+    slopes = jit(vmap(grad(lambda n, x: f(n, x)[1]), in_axes=(None, 0)), backend=backend)(61.0, x)
+    numpy.testing.assert_array_equal(slopes, [0.0, numpy.nan, 0.0])
+    assert numpy.isfinite(batched(2.0, x)).all()
 
 
 def invariant_step(x, y):

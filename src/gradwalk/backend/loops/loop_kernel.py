@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from gradwalk.backend.loops.loop_lanes import (
 from gradwalk.backend.loops.loop_machine import LoopMachine, scheduled
 from gradwalk.backend.loops.stages import CallStage, Segment, split
 from gradwalk.backend.schedule.schedule import Schedule
+from gradwalk.program.calls.call import append_call
 from gradwalk.program.calls.loop import Loop, LoopVjp
 from gradwalk.program.calls.program_derivatives import MOST_UNROLLED
 from gradwalk.program.calls.switch import Switch
@@ -37,6 +38,8 @@ from gradwalk.program.tape import Tape
 
 # Calls of at most this many instructions are inlined, because lane kernels are fastest with flat programs.
 MOST_FLAT = 20_000
+# The same for calls in the steps of loops and in branches. Machine code has a maximum number of instructions.
+_MOST_FLAT_INSIDE = 256
 # A loop with a condition and a larger maximum number of steps is not inlined, because it may end after a few steps.
 _MOST_STEPS = 16
 # Maximum number of samples that run through all steps together. It is large enough to outweigh the cost of starting a
@@ -49,7 +52,7 @@ _KINDS: dict[type[Any], Any] = {Loop: LoopLanes, LoopVjp: LoopVjpLanes, Switch: 
 
 def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = False, is_part: bool = False) -> Kernel:
     """Make a `LoopKernel` if loops or switches remain after inlining, otherwise a `LaneKernel`: see `base.Backend`."""
-    program = written_out(program)
+    program = written_out(program, most=0) if is_part else _Batched().program(written_out(program))
     if any(isinstance(call, tuple(_KINDS)) for call, _ in program.calls):
         return LoopKernel(program, varies, reduced=reduced, is_part=is_part)
     return LaneKernel(program, varies, reduced=reduced)
@@ -58,30 +61,39 @@ def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = Fal
 _make_part = partial(make_kernel, is_part=True)
 
 
-def written_out(program: Program, *, keeps_rules: bool = False) -> Program:
+def written_out(program: Program, *, keeps_rules: bool = False, most: int | None = None) -> Program:
     """Inline short loops, short switches and batched calls; a batched call becomes a loop if it has no maximum length.
 
     If the inlined instructions are too many, all batched calls become loops.
 
-    Calls with derivatives that the user defined are inlined, too, unless `keeps_rules` is true.
+    Args:
+        program: The program.
+        keeps_rules: Whether to keep calls with derivatives that the user defined.
+        most: The maximum number of instructions of a short loop or switch; None for `MOST_FLAT`.
     """
-    calls = [call for call, _ in program.calls if _is_written_out(call) and not (keeps_rules and call.has_rules)]
+    longest = MOST_FLAT if most is None else most
+    calls = [call for call, _ in program.calls if _is_written_out(call, longest, keeps_rules=keeps_rules)]
     fits = sum(call.weight for call in calls if call.weight < math.inf) <= MOST_UNROLLED
     replaced = {id(call): call.flat() if fits and call.weight < math.inf else call.portable for call in calls}
     if all(other is None for other in replaced.values()):
         return program
+    # The inlined programs may contain batched calls.
+    return written_out(_replaced(program, replaced), keeps_rules=keeps_rules, most=most)
+
+
+def _replaced(program: Program, others: Mapping[int, Program | None]) -> Program:
+    """Replace calls by programs; `others` has the program for the id of a call."""
     tape = Tape()
     inputs = [tape.input() for _ in range(program.inputs)]
-    outputs = tape.inline(program, inputs, lambda call: replaced.get(id(call)))
-    named = tape.program(outputs).named(list(program.input_names), list(program.output_names))
-    return written_out(named, keeps_rules=keeps_rules)  # the inlined programs may contain batched calls
+    outputs = tape.inline(program, inputs, lambda call: others.get(id(call)))
+    return tape.program(outputs).named(list(program.input_names), list(program.output_names))
 
 
-def _is_written_out(call: Any) -> bool:
+def _is_written_out(call: Any, longest: int, *, keeps_rules: bool) -> bool:
     """Return whether to inline a call: a short loop, a short switch, or a batched call, which no kernel can run."""
     if type(call) not in _KINDS:
-        return True
-    return bool(call.weight <= MOST_FLAT) and (bool(call.refusal) or not _may_end_early(call))
+        return not (keeps_rules and call.has_rules)
+    return bool(call.weight <= longest) and (bool(call.refusal) or not _may_end_early(call))
 
 
 def _may_end_early(call: Any) -> bool:
@@ -94,6 +106,50 @@ def _may_end_early(call: Any) -> bool:
             return True
         waiting += [inner for part in call.parts for inner, _ in part.calls]
     return False
+
+
+class _Batched:
+    """Rewrites the loops and switches of a program for a kernel.
+
+    Lanes and machine code run the rewritten program, so that they add cotangents in the same order, and compute the
+    same numbers once for all samples. Short loops inside the loops and switches are inlined. A loop that takes too many
+    steps gives nan.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Any, Any]] = {}  # id of a call -> the call and its replacement
+
+    def program(self, program: Program) -> Program:
+        """Rewrite the calls of a program."""
+        made = {id(call): self._call(call) for call, _ in program.calls}
+        others = {id(call): _calling(made[id(call)]) for call, _ in program.calls if made[id(call)] is not call}
+        return _replaced(program, others) if others else program
+
+    def _call(self, call: Any) -> Any:
+        if type(call) not in _KINDS:
+            return call
+        if id(call) not in self._made:
+            self._made[id(call)] = call, self._rewritten(call)
+        return self._made[id(call)][1]
+
+    def _rewritten(self, call: Any) -> Any:
+        if isinstance(call, LoopVjp):
+            loop = self._call(call.loop)
+            return call if loop is call.loop else loop.back(call.wanted)
+        most = min(MOST_FLAT, _MOST_FLAT_INSIDE)
+        parts = [self.program(written_out(part, most=most)) for part in call.parts]
+        if parts == list(call.parts) and not getattr(call, "may_fail", False):
+            return call
+        if isinstance(call, Switch):
+            return Switch(parts)
+        condition = None if call.condition is None else parts[1]
+        return Loop(parts[0], call.sizes, call.first, call.steps, condition, call.memory, in_batch=True)
+
+
+def _calling(call: Any) -> Program:
+    """Return a program that makes a call."""
+    tape = Tape()
+    return tape.program(append_call(call, tape, [tape.input() for _ in range(call.inputs)]))
 
 
 class LoopKernel:

@@ -82,12 +82,14 @@ class BatchProgram:
                 f"{name} branches on its arguments, but a program contains only one path through the branches: "
                 "branch with gradwalk.loops.cond, or select with gradwalk.math.where"
             )
-        calls_python = trace.kernel is None or not all(call.kind or call.has_rules for call, _ in trace.program.calls)
-        if trace.captured or calls_python:
+        if trace.captured:
             raise ProgramError(
-                f"{name} uses Values that are not among its arguments, or calls Python functions: "
-                "a batch program can depend only on its arguments, and cannot call Python functions"
+                f"{name} uses Values that are not among its arguments: a batch program can depend only on its arguments"
             )
+        calls = [call for call, _ in trace.program.calls if not call.has_rules]
+        if trace.kernel is None or not all(call.kind for call in calls):
+            why = next((call.refusal for call in calls if call.refusal), "a function with derivative rules calls them")
+            raise ProgramError(f"{name} calls Python functions, which a batch program cannot call: {why}")
         return self
 
     @cached_property

@@ -22,6 +22,14 @@ _AVX2 = "avx2,fma,bmi2"
 _AVX512 = f"{_AVX2},avx512f,avx512dq,avx512bw,avx512vl,avx512cd"
 
 _LANES = """\
+/* Clang reports loops that it cannot vectorize, GCC arrays that loops fill which may have no iterations. */
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"
+#elif defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #define LANES 16
 /* A loop over the samples that run side by side. They are independent of each other.{unrolling} */
 #if defined(__clang__)
@@ -44,6 +52,13 @@ _LANES = """\
 """
 # If GCC unrolls short loops between branches, it finds few vector instructions. Elsewhere unrolling saves some time.
 _UNROLLING = " GCC does not unroll it:\n   between branches, it would then use few vector instructions."
+_END = """\
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#elif defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+"""
 _MACROS = ("LANES", "EACH", "PREFETCH", "SET", "JOIN", "PASTE")
 
 _ADD = """\
@@ -118,24 +133,11 @@ _SETS = """\
 #define {NAME}_HAS_LIBMVEC 0
 #endif
 
-/* Clang reports loops that it cannot vectorize, GCC arrays that loops fill which may have no iterations. */
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed"
-#elif defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
 #define SUFFIX baseline
 #include "{name}_lanes.h"
 #undef SUFFIX
 #if {NAME}_HAS_SETS
 {sets}#endif
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#elif defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
 """
 
 _SET = """\
@@ -198,7 +200,7 @@ def batch_text(interface: Interface, code: BatchCode, samples: BatchCode) -> Bat
     if code.lanes is not None:
         header = _header(interface, code, columns)
         lines.append(_sets(name, code.lanes.functions))
-    lines += [*_entry(interface, code), "", *(f"#undef {macro}" for macro in _MACROS), ""]
+    lines += [*_entry(interface, code), "", *(f"#undef {macro}" for macro in _MACROS), _END]
     rest = "\n".join([header, *lines])
     helpers = [
         text for text, call in ((_ADD, "_add("), (_SUM, "_sum("), (_STORE, "_store(")) if f"{name}{call}" in rest

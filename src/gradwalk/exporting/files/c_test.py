@@ -12,6 +12,7 @@ from gradwalk.exporting.files.wrappers import filled
 from gradwalk.exporting.interface import Interface
 from gradwalk.program.code import call_registry
 from gradwalk.program.program import Program
+from gradwalk.program.run.loop_runner import TooManyStepsError
 from gradwalk.trees.tree import flatten
 
 SAMPLES = 1000
@@ -215,7 +216,7 @@ def _rows(program: Program, numbers: NDArray[numpy.float64]) -> list[NDArray[num
     for row in numbers:
         try:
             rows.append(program.run(row))
-        except ValueError:
+        except TooManyStepsError:
             rows.append(None)
     return rows
 

@@ -111,8 +111,8 @@ The batch function adds up samples in the order of gradwalk's kernels, and calls
   `jit(vmap(f))`."""
 _BY_SAMPLES = """\
 The batch function calls the function of one sample for each sample: the code for 16 samples at a time would have
-  too many lines (more than @MOST_LINES@) for a compiler, or need memory of unknown size, or samples add numbers to
-  different places. Functions such as `exp` and sums may differ from those of `jit(vmap(f))` by 4 units in the last
+  too many lines (more than @MOST_LINES@) for a compiler, or need too much memory, or samples add numbers to different
+  places. Functions such as `exp` and sums may differ from those of `jit(vmap(f))` by 4 units in the last
   place."""
 
 

@@ -19,6 +19,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy
+
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
@@ -32,7 +34,7 @@ from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program, trusted
 from gradwalk.program.routine.limits import why_not_lowerable
 from gradwalk.program.run.interpreter import Interpreter
-from gradwalk.program.run.loop_runner import LoopRunner
+from gradwalk.program.run.loop_runner import LoopRunner, TooManyStepsError
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
 _LARGEST = 2**31 - 1  # indices are int32
@@ -72,6 +74,8 @@ class Loop(Call):
             the number of steps is always `steps`.
         memory: Checkpoint policy of the reverse pass: None to keep the carries of all steps, "sqrt", "binomial", or the
             number of carries to keep; see `checkpoint_plan.slots_for`.
+        in_batch: Whether the loop is a part of a kernel for batches. If it takes too many steps, the results are then
+            nan; else an error is raised.
     """
 
     name = "loop"
@@ -86,10 +90,12 @@ class Loop(Call):
         steps: int | None,
         condition: Program | None = None,
         memory: str | int | None = None,
+        *,
+        in_batch: bool = False,
     ) -> None:
         self.body, self.sizes, self.first, self.steps = _named(body, sizes.input_names), sizes, first, steps
         self.condition = condition and _named(condition, sizes.input_names[1 : 1 + sizes.carry + sizes.fixed])
-        self.memory = memory
+        self.memory, self.in_batch = memory, in_batch
         self._backs: dict[tuple[bool, ...], LoopVjp] = {}
         self.duals: dict[tuple[bool, bool, bool], Dual] = {}
         self.inputs = sizes.carry + sizes.fixed + sizes.row * (steps or 0)
@@ -126,7 +132,12 @@ class Loop(Call):
 
     def numbers(self, operands: Floats) -> Floats:
         """Compute the results from the operands: see `Call.numbers`."""
-        results: Floats = self.runner.forward(operands)
+        try:
+            results: Floats = self.runner.forward(operands)
+        except TooManyStepsError:
+            if not self.in_batch:
+                raise
+            return numpy.full(self.outputs, numpy.nan)
         return results
 
     def vjp_needed(
@@ -396,9 +407,14 @@ class LoopVjp(Call):
     def numbers(self, operands: Floats) -> Floats:
         """Compute the results from the operands: see `Call.numbers`."""
         split = len(operands) - self.loop.outputs
-        results: Floats = self.loop.runner.backward(
-            self._interpreter, operands[:split], operands[split:], self.loop.memory
-        )
+        try:
+            results: Floats = self.loop.runner.backward(
+                self._interpreter, operands[:split], operands[split:], self.loop.memory
+            )
+        except TooManyStepsError:
+            if not self.loop.in_batch:
+                raise
+            return numpy.full(self.outputs, numpy.nan)
         return results
 
     def vjp_needed(

@@ -30,6 +30,10 @@ _SWEEP = cython.declare(cython.int, SWEEP)
 _BACK = cython.declare(cython.int, BACK)
 
 
+class TooManyStepsError(ValueError):
+    """Raised if the condition of a loop still holds after the maximum number of steps."""
+
+
 @cython.final
 @cython.cclass
 class Frame:
@@ -141,7 +145,7 @@ class LoopRunner:
             Float64 array of the final carry and ys, concatenated.
 
         Raises:
-            ValueError: The condition still holds after the maximum number of steps.
+            TooManyStepsError: The condition still holds after the maximum number of steps.
         """
         self._warm()
         given: cython.p_double = c_compat.doubles(operands)
@@ -210,7 +214,7 @@ class LoopRunner:
         if guard.output(0) == 0.0:
             return False
         if step == self._steps:
-            raise ValueError(f"while_loop: the condition still holds after max_steps={step} steps")
+            raise TooManyStepsError(f"while_loop: the condition still holds after max_steps={step} steps")
         return True
 
     @cython.cfunc
