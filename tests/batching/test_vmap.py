@@ -535,7 +535,9 @@ class TestTracing:
         both(copy(W, TABLE[:2], SEVEN[:2]), step(W, TABLE[:2], SEVEN[:2]))
         with pytest.raises(TypeError, match=r"<lowered vmap of square_loss\(\)> was lowered for samples like"):
             copy(W, TABLE[:, :2], SEVEN)
-        with pytest.raises(ValueError, match="calls Python functions, which a batch program cannot call: it calls cube"):
+        with pytest.raises(
+            ValueError, match="calls Python functions, which a batch program cannot call: it calls cube"
+        ):
             vmap(cube).lower(SEVEN)
 
     def test_captured_numbers_are_frozen_by_jit(self):

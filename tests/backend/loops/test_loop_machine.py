@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 
 import numpy
@@ -174,7 +175,8 @@ def test_loops_that_take_too_many_steps_for_all_samples(backend, steps, monkeypa
     x = numpy.array([0.0, 1.0, -2.0])
     batched = jit(vmap(f, in_axes=(None, 0)), backend=backend)
     batched(2.0, x)
-    for found in (batched(61.0, x), vmap(f, in_axes=(None, 0))(61.0, x)):
+    lowered = pickle.loads(pickle.dumps(vmap(f, in_axes=(None, 0)).lower(2.0, x)))
+    for found in (batched(61.0, x), vmap(f, in_axes=(None, 0))(61.0, x), lowered(61.0, x)):
         numpy.testing.assert_array_equal(found, [[0.0, numpy.nan, 0.0], [0.0, numpy.nan, -2.0], x * x])
     slopes = jit(vmap(grad(lambda n, x: f(n, x)[1]), in_axes=(None, 0)), backend=backend)(61.0, x)
     numpy.testing.assert_array_equal(slopes, [0.0, numpy.nan, 0.0])

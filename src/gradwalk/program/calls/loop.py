@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy
@@ -116,7 +117,8 @@ class Loop(Call):
         return f"<loop of {len(self.body)} instructions, {self.described}>"
 
     def __reduce__(self) -> Any:
-        return Loop, (self.body, self.sizes, self.first, self.steps, self.condition, self.memory)
+        made = partial(Loop, in_batch=self.in_batch)
+        return made, (self.body, self.sizes, self.first, self.steps, self.condition, self.memory)
 
     def backends(self, known: set[int]) -> dict[str, str]:
         """Return the backends of the parts: see `Call.backends`."""
