@@ -52,6 +52,7 @@ COMPILED = (
     "program/autodiff/differentiate",
     "program/instructions/expansions",
     "program/instructions/load",
+    "program/instructions/copied",
     "program/instructions/lower",
     "program/tape",
     "program/run/rows/row_chains",

@@ -27,6 +27,7 @@ BENCHMARKS = (
     "solvers",
     "folding",
     "suites",
+    "arrays",
     "gradbench",
     "asian",
     "beside",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gradwalk.base.cached import cached_property
 from gradwalk.trees.registry import registered_parts
 from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flatten, scalars
+from gradwalk.value.arrays import WholeArray
 from gradwalk.value.modes import known_number
 from gradwalk.value.value import Value
 
@@ -82,6 +83,17 @@ class Batch:
         if self.size:
             return self.sample(0)
         return [numpy.zeros(x.shape[1:])[()] if v else x for x, v in zip(self.leaves, self.varies, strict=True)]
+
+    @cached_property
+    def whole(self) -> WholeArray | None:
+        """A leaf that is a `WholeArray`, or None."""
+        return next((leaf for leaf in self.leaves if isinstance(leaf, WholeArray)), None)
+
+    def of_elements(self) -> Batch:
+        """Return the batch with ordinary arrays of Values."""
+        return replace(
+            self, leaves=[leaf.elements_only() if isinstance(leaf, WholeArray) else leaf for leaf in self.leaves]
+        )
 
     @cached_property
     def has_values(self) -> bool:
@@ -269,6 +281,9 @@ def _moved(leaf: Any, axis: int, name: str) -> NDArray[Any]:
             f"{name} is or contains an array of shape {leaf.shape}, which has no axis {axis}: in_axes must give the "
             "batch axis, or None for an argument that all samples share"
         )
+    if isinstance(leaf, WholeArray):
+        first = axis % leaf.ndim
+        return leaf.transpose(first, *(i for i in range(leaf.ndim) if i != first))  # type: ignore[no-any-return]
     return numpy.moveaxis(numpy.asarray(leaf), axis, 0)
 
 

@@ -177,6 +177,11 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
     def _call(self, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         """See `BatchFunction._call`."""
         batch = self.batching.batch(args, kwargs)
+        if batch.whole is not None:
+            found = batch.whole.vmapped(self._f, batch, self.batching) if out is None else None
+            if found is not None:
+                return found
+            batch = batch.of_elements()
         with compiling(self._policy):
             return self._results(batch, args, kwargs, out)
 

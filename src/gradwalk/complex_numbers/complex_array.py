@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from gradwalk.complex_numbers.complex_class import Complex, pair_of
+from gradwalk.value.arrays import WholeArray
 from gradwalk.value.convert import COMPLEX_TYPES
 
 # Functions of NumPy that treat the elements of object arrays as real numbers.
@@ -51,7 +52,9 @@ class ComplexArray(numpy.ndarray):
 
 def has_complex(array: Any) -> bool:
     """Return whether an object array has an element that is a complex number."""
-    return array.dtype == object and any(isinstance(x, (Complex, *COMPLEX_TYPES)) for x in array.ravel().tolist())
+    if isinstance(array, WholeArray) or array.dtype != object:
+        return False
+    return any(isinstance(x, (Complex, *COMPLEX_TYPES)) for x in array.ravel().tolist())
 
 
 def as_complex_array(array: Any) -> Any:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from gradwalk import math
-from gradwalk.program.program import Program
-from gradwalk.program.tracing.trace import Recording
+from gradwalk.value.arrays import WholeArray
 from gradwalk.value.modes import is_staging
 from gradwalk.value.node import primal_of, with_number_type
 from gradwalk.value.value import Value
@@ -29,6 +27,8 @@ def are_known(*arrays: Any) -> bool:
 
 def numbers(array: Any) -> Any:
     """Convert an array of Values to float64; return any other array unchanged."""
+    if isinstance(array, WholeArray):
+        return array.numbers()
     if array.dtype != object:
         return array
     flat = [primal_of(x) if isinstance(x, Value) else x for x in array.ravel()]
@@ -51,11 +51,3 @@ def as_ints(counts: Any) -> Any:
 def exchanged(exchange: Any, x: Any, y: Any) -> tuple[Any, Any]:
     """Return (y, x) if a recorded condition holds, else (x, y)."""
     return math.where(exchange, y, x), math.where(exchange, x, y)
-
-
-def record_program(f: Callable[..., Any], numbers: list[float]) -> Program:
-    """Record a function of numbers; `numbers` are example arguments."""
-    recording = Recording(staged=True)
-    given = [recording.add_inputs(number, "operand") for number in numbers]
-    indices, _ = recording.run(f, given, {})
-    return recording.tape.program(indices)

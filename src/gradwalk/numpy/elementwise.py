@@ -11,6 +11,7 @@ from gradwalk import math
 from gradwalk.complex_numbers.complex_array import has_complex
 from gradwalk.numpy.arrays import are_known, as_bools, holds_values, numbers
 from gradwalk.numpy.complex_parts import imag, real
+from gradwalk.value.arrays import as_array
 
 
 def _vectorised(function: Callable[..., Any], operands: int) -> Callable[..., Any]:
@@ -64,7 +65,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("where() takes a condition, or a condition, x and y; got only one of x and y")
-    condition, x, y = map(numpy.asarray, (condition, x, y))
+    condition, x, y = map(as_array, (condition, x, y))
     if are_known(condition):
         return numpy.where(numbers(condition), x, y)[()]
     return _choose(condition, x, y)
@@ -129,7 +130,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise ValueError("clip() bounds must be given as a_min and a_max, or as min and max, not as both")
     low, high = (min, max) if a_min is None and a_max is None else (a_min, a_max)
-    raised = numpy.asarray(a) if low is None else maximum(a, low)
+    raised = as_array(a) if low is None else maximum(a, low)
     return raised if high is None else minimum(raised, high)
 
 
@@ -182,7 +183,7 @@ def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: fl
         >>> [v.data for v in nan_to_num([Value(1.0), Value(float("nan"))]) * Value(2.0)]
         [2.0, 0.0]
     """
-    x = numpy.asarray(x)
+    x = as_array(x)
     if not holds_values(x):
         return numpy.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
     largest = float(numpy.finfo(numpy.float64).max)
@@ -329,7 +330,7 @@ def isnan(x: Any) -> Any:
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
-    if has_complex(numpy.asarray(x)):
+    if has_complex(as_array(x)):
         return logical_or(isnan(real(x)), isnan(imag(x)))
     return _decided(numpy.isnan, lambda x: 1.0 - _equal(x, x), x)
 
@@ -343,7 +344,7 @@ def isinf(x: Any) -> Any:
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
-    if has_complex(numpy.asarray(x)):
+    if has_complex(as_array(x)):
         return logical_or(isinf(real(x)), isinf(imag(x)))
     return _decided(numpy.isinf, lambda x: _equal(_abs(x), numpy.inf), x)
 
@@ -357,7 +358,7 @@ def isfinite(x: Any) -> Any:
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
-    if has_complex(numpy.asarray(x)):
+    if has_complex(as_array(x)):
         return logical_and(isfinite(real(x)), isfinite(imag(x)))
     return _decided(numpy.isfinite, lambda x: _less(_abs(x), numpy.inf), x)
 
@@ -429,7 +430,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan:
         >>> isclose([Value(1.0), Value(2.0)], 2.0).tolist()
         [False, True]
     """
-    a, b = numpy.asarray(a), numpy.asarray(b)
+    a, b = as_array(a), as_array(b)
     if are_known(a, b):
         return numpy.isclose(numbers(a), numbers(b), rtol, atol, equal_nan)
     is_near = logical_and(less_equal(_abs(a - b), atol + rtol * _abs(b)), isfinite(b))
@@ -451,7 +452,7 @@ def round(a: Any, decimals: int = 0) -> Any:
         >>> round([2.5, 3.14159], 2).tolist()
         [2.5, 3.14]
     """
-    array = numpy.asarray(a)
+    array = as_array(a)
     if not holds_values(array):
         return numpy.round(array, decimals)
     scale = 10.0 ** abs(decimals)
@@ -486,7 +487,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 
 def decided(condition: Any) -> Any:
     """Convert an array to bools. If numbers of Values are not known, this records the path that the bools determine."""
-    condition = numpy.asarray(condition)
+    condition = as_array(condition)
     if are_known(condition):
         return numbers(condition).astype(bool)
     return numpy.array([bool(x) for x in condition.ravel()], bool).reshape(condition.shape)
@@ -494,13 +495,13 @@ def decided(condition: Any) -> Any:
 
 def _of_elements(of_values: Callable[..., Any], of_numbers: Callable[..., Any], *operands: Any) -> Any:
     """Call `of_values` if an operand contains Values, otherwise NumPy's function `of_numbers`."""
-    arrays = [numpy.asarray(operand) for operand in operands]
+    arrays = [as_array(operand) for operand in operands]
     return of_values(*arrays) if holds_values(*arrays) else of_numbers(*arrays)
 
 
 def _decided(of_numbers: Callable[..., Any], recorded: Callable[..., Any], *operands: Any) -> Any:
     """Call `of_numbers` on the numbers if they are known, otherwise `recorded` on the Values."""
-    arrays = [numpy.asarray(operand) for operand in operands]
+    arrays = [as_array(operand) for operand in operands]
     if are_known(*arrays):
         return of_numbers(*map(numbers, arrays))
     return as_bools(recorded(*arrays))

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy
 
-from gradwalk.numpy.array_calls import matrix_product_call
+from gradwalk.arrays.sorts_and_products import matrix_product_call
 from gradwalk.numpy.arrays import holds_values
-from gradwalk.value.arrays import of_objects
+from gradwalk.value.arrays import WholeArray, as_array, of_objects
 from gradwalk.value.node import level_of
 from gradwalk.value.value import Value
 
@@ -56,7 +56,9 @@ def dot(a: Any, b: Any) -> Any:
 
 
 def _product(of_numpy: Callable[..., Any], x1: Any, x2: Any) -> Any:
-    first, second = numpy.asarray(x1), numpy.asarray(x2)
+    first, second = as_array(x1), as_array(x2)
+    if isinstance(first, WholeArray) or isinstance(second, WholeArray):
+        return of_numpy(first, second)  # which one instruction computes, too
     are_matrices = first.ndim == second.ndim == 2 and first.shape[1] == second.shape[0]
     if not are_matrices or first.size * second.shape[1] <= _MOST_MULTIPLICATIONS or not holds_values(first, second):
         return of_numpy(x1, x2)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy
 
 from gradwalk import math
+from gradwalk.arrays.sorts_and_products import argsort_call, reorder_call
 from gradwalk.batching.argmax import extreme, place
 from gradwalk.batching.vmap import vmap
-from gradwalk.numpy.array_calls import argsort_call, reorder_call
-from gradwalk.numpy.arrays import are_known, exchanged, holds_values, numbers
+from gradwalk.numpy.arrays import are_known, exchanged, holds_values, numbers, untyped
 from gradwalk.numpy.elementwise import maximum, minimum, where
-from gradwalk.value.arrays import Axis, along, reduced
+from gradwalk.value.arrays import Axis, WholeArray, along, as_array, reduced
 from gradwalk.value.node import with_number_type
 from gradwalk.value.value import Value
 
@@ -94,7 +94,7 @@ def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
         >>> vmap(argmax)(numpy.array([[1.0, 3.0, 2.0], [5.0, 4.0, 6.0]])).tolist()
         [1, 2]
     """
-    array = numpy.asarray(a)
+    array = as_array(a)
     if are_known(array):
         return numpy.argmax(numbers(array), axis=axis, keepdims=keepdims)
     return reduced(lambda row: _first_best(row, True), array, axis, keepdims)
@@ -115,7 +115,7 @@ def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
     Raises:
         ValueError: The array is empty.
     """
-    array = numpy.asarray(a)
+    array = as_array(a)
     if are_known(array):
         return numpy.argmin(numbers(array), axis=axis, keepdims=keepdims)
     return reduced(lambda row: _first_best(row, False), array, axis, keepdims)
@@ -140,7 +140,7 @@ def sort(a: Any, axis: int | None = -1) -> Any:
         [0.0, 1.0, 0.0]
     """
     array, axis = _to_sort(a, axis)
-    if not holds_values(array):
+    if not holds_values(array) or (isinstance(array, WholeArray) and array.ndim == 1):
         return numpy.sort(array, axis=axis, kind="stable")
     if are_known(array):
         return numpy.take_along_axis(array, argsort(array, axis), axis)
@@ -164,6 +164,8 @@ def argsort(a: Any, axis: int | None = -1) -> Any:
         [1, 2, 0]
     """
     array, axis = _to_sort(a, axis)
+    if isinstance(array, WholeArray) and array.ndim == 1 and not are_known(array):
+        return untyped.argsort(array, kind="stable")
     if are_known(array):
         return numpy.argsort(numbers(array), axis=axis, kind="stable")
     return along(lambda row: _sorted(row)[1], array, axis)
@@ -173,7 +175,7 @@ amax, amin = max, min
 
 
 def _extreme(largest: bool, a: Any, axis: Axis, keepdims: bool, initial: Any, condition: Any) -> Any:
-    array = numpy.asarray(a)
+    array = as_array(a)
     if condition is not None:
         if initial is None:
             raise ValueError("max() and min() with where= also need initial=, the result if no element is selected")
@@ -181,7 +183,10 @@ def _extreme(largest: bool, a: Any, axis: Axis, keepdims: bool, initial: Any, co
     if array.size == 0 or not holds_values(array):
         start = {} if initial is None else {"initial": initial}
         return (numpy.max if largest else numpy.min)(array, axis=axis, keepdims=keepdims, **start)
-    found = reduced(lambda row: _chosen(row, largest), array, axis, keepdims)
+    if isinstance(array, WholeArray):
+        found = (untyped.max if largest else untyped.min)(array, axis=axis, keepdims=keepdims)
+    else:
+        found = reduced(lambda row: _chosen(row, largest), array, axis, keepdims)
     return found if initial is None else (maximum if largest else minimum)(found, initial)
 
 
@@ -236,5 +241,5 @@ def _exchanged_until_sorted(row: list[Any]) -> tuple[list[Any], list[Any]]:
 
 def _to_sort(a: Any, axis: int | None) -> tuple[Any, int]:
     """Return the array and the axis to sort it along; flatten the array if `axis` is None."""
-    array = numpy.asarray(a)
+    array = as_array(a)
     return (array.ravel(), -1) if axis is None else (array, axis)

@@ -18,7 +18,7 @@ from gradwalk.numpy.names.ufuncs import sqrt
 from gradwalk.numpy.ordering import argmax, argmin
 from gradwalk.numpy.ordering import max as largest
 from gradwalk.numpy.ordering import min as smallest
-from gradwalk.value.arrays import Axis, reduced
+from gradwalk.value.arrays import Axis, as_array, reduced
 
 Condition = Any  # an array of bools or Values that broadcasts to the array, or None
 
@@ -128,8 +128,8 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
         >>> grad(lambda w: average([1.0, 3.0], weights=w))(numpy.array([1.0, 1.0])).tolist()
         [-0.5, 0.5]
     """
-    a = numpy.asarray(a)
-    weights = numpy.ones(a.shape) if weights is None else numpy.asarray(weights)
+    a = as_array(a)
+    weights = numpy.ones(a.shape) if weights is None else as_array(weights)
     if not holds_values(a, weights):
         return untyped.average(a, axis, weights, returned, keepdims=keepdims)
     if weights.shape != a.shape:
@@ -474,7 +474,7 @@ def nanargmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any
 
 
 def _cumulative(function: Callable[..., Any], first: float, x: Any, axis: int | None, include_initial: bool) -> Any:
-    x = numpy.asarray(x)
+    x = as_array(x)
     if axis is None and x.ndim != 1:
         raise ValueError(f"axis must be given for an array with {x.ndim} axes")
     axis = 0 if axis is None else axis
@@ -486,12 +486,12 @@ def _cumulative(function: Callable[..., Any], first: float, x: Any, axis: int | 
 
 
 def _converted(a: Any, dtype: Any) -> Any:
-    return numpy.asarray(a) if dtype is None else astype(a, dtype)
+    return as_array(a) if dtype is None else astype(a, dtype)
 
 
 def _are_numbers(*operands: Any) -> bool:
     """Return whether no operand contains Values."""
-    return not holds_values(*[numpy.asarray(x) for x in operands if x is not None])
+    return not holds_values(*[as_array(x) for x in operands if x is not None])
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
@@ -501,7 +501,7 @@ def _given(**arguments: Any) -> dict[str, Any]:
 
 def _included(a: Any, condition: Condition, otherwise: float) -> Any:
     """Return the array with the elements that are not included replaced."""
-    a = numpy.asarray(a)
+    a = as_array(a)
     return a if condition is None else where(condition, a, otherwise)
 
 
@@ -513,7 +513,7 @@ def _count(a: Any, axis: Axis, keepdims: bool, condition: Condition) -> Any:
 
 def _quotient(x: Any, y: Any) -> Any:
     """Return the quotient, which is nan if both operands are 0."""
-    return divide(x, y) if holds_values(*map(numpy.asarray, (x, y))) else numpy.divide(x, y)
+    return divide(x, y) if holds_values(*map(as_array, (x, y))) else numpy.divide(x, y)
 
 
 def _not_nan(a: Any, condition: Condition) -> Any:
@@ -539,7 +539,7 @@ def _decided_along(
 
 def _extreme_of_rest(extreme: Callable[..., Any], otherwise: float, a: Any, axis: Axis, keepdims: bool) -> Any:
     """Return the largest or smallest element that is not nan, or nan if all are."""
-    a = numpy.asarray(a)
+    a = as_array(a)
     if not holds_values(a):
         return (numpy.nanmax if otherwise < 0.0 else numpy.nanmin)(a, axis=axis, keepdims=keepdims)
     is_number = logical_not(isnan(a))
@@ -550,7 +550,7 @@ def _extreme_of_rest(extreme: Callable[..., Any], otherwise: float, a: Any, axis
 def _index_of_rest(
     of_numbers: Callable[..., Any], index: Callable[..., Any], otherwise: float, a: Any, axis: Any, keepdims: bool
 ) -> Any:
-    a = numpy.asarray(a)
+    a = as_array(a)
     if are_known(a):
         return of_numbers(numbers(a), axis=axis, keepdims=keepdims)
     is_number = logical_not(isnan(a))

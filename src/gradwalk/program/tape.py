@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gradwalk.base import _cython as cython
 from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.program.autodiff import differentiate
-from gradwalk.program.instructions import load, lower, simplify
+from gradwalk.program.instructions import copied, load, lower, simplify
 from gradwalk.program.instructions.instruction_store import NO_INDEX, InstructionStore
 from gradwalk.program.instructions.shared_loops import without_repeated_loops
 from gradwalk.program.program import Program, trusted
@@ -93,11 +93,31 @@ class Tape(InstructionStore):
         """
         return differentiate.forward(self, seeds, outputs)
 
+    @property
+    def input_indices(self) -> list[int]:
+        """The index of each input."""
+        return copied.inputs_of(self)
+
+    def stages(self, outputs: list[int]) -> tuple[list[int], list[tuple[list[int], list[int]]]]:
+        """Split the instructions that `outputs` depend on at calls of arrays: see `copied.split_at_arrays`."""
+        return copied.split_at_arrays(self, outputs)
+
+    def stage_program(self, given: list[int], found: list[int]) -> Program:
+        """Return the program that computes the instructions `found` from the instructions `given`."""
+        target = Tape()
+        known = {index: target.input() for index in given}
+        copied.copy_instructions(self, target, found, known)
+        return target.program([known[index] for index in found])
+
     def program(self, outputs: list[int]) -> Program:
         """Lower the instructions that `outputs` depend on to a program.
 
         Each call that has an expansion is replaced by it. This is possible because all derivatives have been appended.
+        Each array is replaced by its numbers.
         """
+        if self.arrays:
+            of_numbers = Tape()
+            return of_numbers.program(copied.expand_arrays(self, of_numbers, outputs))
         program = lower.lower(self, outputs)
         if any(function.expansion is not None for function, _ in program.calls):
             expanded = Tape()

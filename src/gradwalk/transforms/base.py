@@ -7,13 +7,16 @@ separate inputs, so nested transforms do not confuse the perturbations of differ
 
 from __future__ import annotations
 
+import collections
+import itertools
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.tape import Indices, Tape
-from gradwalk.program.tracing.trace import Recordable, Recording, display_name
+from gradwalk.program.tracing.array_handle import ArrayRecorder
+from gradwalk.program.tracing.trace import Recordable, Recording, display_name, takes_arrays
 from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.trees.tree import Parameters, TreeDef, refuse_static, tupled
 
@@ -30,11 +33,18 @@ class Transform(WrappedFunction[P, R_co], Recordable):
         self._argnums = checked_argnums(argnums)
         self._parameters = Parameters(f)
 
+    _arrays: ArrayRecorder | None = None  # makes large arrays single operands, in transforms that can
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Return the derivatives at these arguments."""
-        recording = Recording()
+        recording = Recording(arrays=self._arrays if self.takes_arrays else None)
         outputs, treedef = self.record(recording, args, kwargs)
-        return treedef.results(recording.evaluate(outputs))  # type: ignore[no-any-return]
+        return recording.results(outputs, treedef)  # type: ignore[no-any-return]
+
+    @property
+    def takes_arrays(self) -> bool:
+        """Whether large arrays among the arguments can be single inputs: see `Recordable.takes_arrays`."""
+        return self._arrays is not None and takes_arrays(self._f)
 
     def _reduce_args(self) -> tuple[Any, ...]:
         return self._f, self._argnums
@@ -73,7 +83,14 @@ def conjugated(tape: Tape, indices: Indices, treedef: TreeDef) -> Indices:
     """Return the tape indices of numbers, with the imaginary parts of complex numbers negated."""
     if not treedef.pairs:
         return indices
-    return [tape.append("neg", i) if is_imag else i for i, is_imag in zip(indices, treedef.imaginary, strict=True)]
+    flags = iter(treedef.imaginary)
+    found = []
+    for index in indices:
+        is_imaginary = next(flags)
+        found.append(tape.append("neg", index) if is_imaginary else index)
+        if index in tape.arrays:  # an array of real numbers, which has a flag for each number
+            collections.deque(itertools.islice(flags, tape.arrays[index].size - 1), maxlen=0)
+    return found
 
 
 def refuse_real_arguments(name: str, f: Callable[..., Any], arguments: TreeDef) -> None:

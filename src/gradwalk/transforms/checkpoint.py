@@ -84,6 +84,7 @@ class Checkpoint(Jit[P, R]):
     """A recorded function that becomes a single operation in a graph, returned by `checkpoint`."""
 
     _name = "checkpoint"
+    _arrays = None
 
     def _record(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> CheckpointTrace:
         trace = super()._record(key, args, kwargs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
+from gradwalk.arrays.recorder import RECORDER
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tape import Indices
@@ -27,6 +28,8 @@ R_co = TypeVar("R_co", covariant=True)
 
 class Grad(Transform[P, R_co]):
     """A function that computes a gradient, returned by `grad` and `value_and_grad`."""
+
+    _arrays = RECORDER
 
     def __init__(
         self, f: Callable[..., Any], argnums: Argnums, has_aux: bool, with_value: bool, holomorphic: bool = False
@@ -105,7 +108,7 @@ class Grad(Transform[P, R_co]):
         # The gradient with respect to a complex number x + iy is d/dx - i d/dy, as in JAX. For the real part of a
         # holomorphic function, this is the complex derivative of the function.
         gradient = conjugated(tape, tape.reverse([(value, tape.constant(1.0))], inputs), gradient_treedef)
-        if recording.asked and self._unexamined:
+        if recording.asked and self._unexamined and not tape.arrays:
             self._unexamined -= 1
             warn_of_zeros(self._f, recording, value, inputs)
         if self._with_value:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar, overload
 
+from gradwalk.arrays.array_program import ArrayProgram, operands_of
+from gradwalk.arrays.recorder import RECORDER
 from gradwalk.program.tape import Indices
-from gradwalk.program.tracing.trace import Recording, display_name
+from gradwalk.program.tracing.trace import Recording, display_name, takes_arrays
 from gradwalk.transforms.base import conjugated, with_aux
 from gradwalk.transforms.grad import grad
 from gradwalk.transforms.linear_map import LinearMap
@@ -45,12 +47,14 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], 
         (6.0, 23.0)
     """
     recording, args, inputs = _open(f, primals)
-    seeds = list(zip(inputs, recording.add_seeds(_like(primals, tangents, "tangents")), strict=True))
+    directions = recording.add_seeds(_like(primals, tangents, "tangents", _kinds(recording, inputs)))
     outputs, treedefs, aux = _run(recording, f, args, has_aux)
-    results = recording.evaluate([*outputs, *recording.tape.forward(seeds, outputs), *aux])
+    of_outputs = recording.tape.forward(list(zip(inputs, directions, strict=True)), outputs)
+    results = recording.evaluate([*outputs, *of_outputs, *aux])
     size = len(outputs)
-    found = [treedefs[0].results(results[:size]), treedefs[0].as_floats().filled(results[size : 2 * size])]
-    return (*found, *[treedef.results(results[2 * size :]) for treedef in treedefs[1:]])
+    tree = recording.unflattened
+    found = [tree(treedefs[0], results[:size]), tree(treedefs[0].as_floats(), results[size : 2 * size])]
+    return (*found, *[tree(treedef, results[2 * size :]) for treedef in treedefs[1:]])
 
 
 @overload
@@ -89,15 +93,16 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     result, *others = _evaluated(recording, outputs, treedefs, aux)
     arguments = tupled([flatten(primal, "an argument")[1] for primal in primals])
     operands = recording.operands.copy()
-    adjoints = recording.add_seeds([0.0] * len(outputs))
     tape = recording.tape
+    kinds = _kinds(recording, outputs)
+    adjoints = recording.add_inputs_like(outputs)
     # The real part of w · z is the product of w's real part and z's, minus the product of the imaginary parts.
     seeds = list(zip(outputs, conjugated(tape, adjoints, treedefs[0]), strict=True))
-    program = tape.program(conjugated(tape, tape.reverse(seeds, inputs), arguments))
-    products = LinearMap(program, operands)
+    products = _products(recording, conjugated(tape, tape.reverse(seeds, inputs), arguments), operands)
 
     def pull(adjoint: Any) -> tuple[Any, ...]:
-        pulled: tuple[Any, ...] = arguments.filled(products(_like(result, adjoint, "adjoints")))
+        found = products(_like(result, adjoint, "adjoints", kinds))
+        pulled: tuple[Any, ...] = recording.unflattened(arguments, found)
         return pulled
 
     return (result, pull, *others)
@@ -137,12 +142,13 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> An
     outputs, treedefs, aux = _run(recording, f, args, has_aux)
     result, *others = _evaluated(recording, outputs, treedefs, aux)
     operands = recording.operands.copy()
-    tangents = recording.add_seeds([0.0] * len(inputs))
-    program = recording.tape.program(recording.tape.forward(list(zip(inputs, tangents, strict=True)), outputs))
-    products = LinearMap(program, operands)
+    kinds = _kinds(recording, inputs)
+    tangents = recording.add_inputs_like(inputs)
+    of_outputs = recording.tape.forward(list(zip(inputs, tangents, strict=True)), outputs)
+    products = _products(recording, of_outputs, operands)
 
     def push(*given: Any) -> Any:
-        return treedefs[0].as_floats().filled(products(_like(primals, given, "tangents")))
+        return recording.unflattened(treedefs[0].as_floats(), products(_like(primals, given, "tangents", kinds)))
 
     return (result, push, *others)
 
@@ -179,7 +185,7 @@ def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, lis
         raise TypeError(
             f"primals must be a tuple or list of the arguments of {display_name(f)}, got {type(primals).__name__}"
         )
-    recording = Recording()
+    recording = Recording(arrays=RECORDER if takes_arrays(f) else None)
     args, inputs = [], []
     for primal, name in zip(primals, Parameters(f).first(len(primals)), strict=True):
         args.append(recording.add_inputs(primal, name))
@@ -199,7 +205,7 @@ def _run(
     if not has_aux:
         return outputs, [treedef], []
     treedefs = with_aux(f, treedef)
-    size = treedefs[0].size
+    size = recording.count_of(treedefs[0], outputs)
     return outputs[:size], [*treedefs], outputs[size:]
 
 
@@ -207,13 +213,29 @@ def _evaluated(recording: Recording, outputs: Indices, treedefs: Sequence[TreeDe
     """Compute the result and, if there is one, aux."""
     numbers = recording.evaluate([*outputs, *aux])
     parts = (numbers[: len(outputs)], numbers[len(outputs) :])
-    return [treedef.results(part) for treedef, part in zip(treedefs, parts, strict=False)]
+    return [recording.unflattened(treedef, part) for treedef, part in zip(treedefs, parts, strict=False)]
 
 
-def _like(expected: Any, given: Any, what: str) -> list[Any]:
-    """Return the numbers of `given`, or raise `TypeError` if its structure differs from `expected`."""
+def _kinds(recording: Recording, indices: Indices) -> list[Any]:
+    """Return the kind of each instruction that is an array, and None for each number."""
+    return [recording.tape.arrays.get(index) for index in indices]
+
+
+def _products(recording: Recording, outputs: Indices, operands: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
+    """Return a function of a vector that computes outputs of the tape, whose inputs are the operands and the vector."""
+    if recording.tape.arrays:
+        program = ArrayProgram(recording.tape, outputs)
+        return lambda vector: program.evaluate([*operands, *vector])
+    return LinearMap(recording.tape.program(outputs), operands)
+
+
+def _like(expected: Any, given: Any, what: str, kinds: Sequence[Any]) -> list[Any]:
+    """Return the numbers of `given`, or raise `TypeError` if its structure differs from `expected`.
+
+    `kinds` has the kind of each number that is a whole array.
+    """
     treedef = flatten(expected, what)[1]
     leaves, given_treedef = flatten(given, what)
     if given_treedef.with_numbers() != treedef.with_numbers():
         raise TypeError(f"{what} must have the structure {treedef}, got {given_treedef}")
-    return scalars(leaves)
+    return operands_of(leaves, kinds) if any(kinds) else scalars(leaves)

@@ -8,6 +8,7 @@ import numpy
 
 from gradwalk.complex_numbers.complex_array import as_complex_array
 from gradwalk.complex_numbers.complex_class import Complex, of_pair, pair_of
+from gradwalk.value.arrays import WholeArray
 from gradwalk.value.convert import COMPLEX_TYPES
 from gradwalk.value.node import ValueNode
 from gradwalk.value.value import Value
@@ -21,6 +22,8 @@ def is_complex(leaf: Any) -> bool:
     if not isinstance(leaf, numpy.ndarray):
         return isinstance(leaf, _KINDS)
     kind = leaf.dtype.kind
+    if isinstance(leaf, WholeArray):
+        return False
     if kind != "O":
         return bool(kind == "c")
     kinds = set(map(type, leaf.ravel().tolist()))

@@ -24,6 +24,7 @@ from gradwalk.trees.complex_leaves import is_complex, joined, separated
 from gradwalk.trees.module_treedef import ModuleTreeDef, parted
 from gradwalk.trees.registry import LEAF_TYPES, SCALAR_TYPES, opened
 from gradwalk.trees.static import is_static
+from gradwalk.value.arrays import WholeArray
 from gradwalk.value.conditions import result_type
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.node import level_of, primal_of, with_number_type
@@ -462,6 +463,8 @@ def _shapes(leaves: list[Any], what: str) -> tuple[Shape, ...]:
 def _shape(leaf: Any, what: str) -> Shape:
     if not isinstance(leaf, numpy.ndarray):
         return _SCALAR
+    if isinstance(leaf, WholeArray):
+        return leaf.shape
     if type(leaf) is not numpy.ndarray and isinstance(leaf, numpy.ma.MaskedArray):
         raise _refused(leaf, what)
     if leaf.dtype == object:
@@ -512,6 +515,8 @@ def type_of(leaf: Any) -> type:
     """
     if isinstance(leaf, Value):
         return result_type(leaf)
+    if isinstance(leaf, WholeArray):
+        return leaf.number_type
     if not isinstance(leaf, numpy.ndarray):
         return (
             bool if isinstance(leaf, (bool, numpy.bool_)) else int if isinstance(leaf, (int, numpy.integer)) else float

@@ -36,9 +36,46 @@ def negated(holds: Any) -> Any:
     return with_number_type(1.0 - holds, bool)  # type: ignore[operator, arg-type]  # a Value
 
 
-_NUMBERS = (complex, float, int, numpy.generic)
-
 Axis = int | tuple[int, ...] | None
+
+
+class WholeArray:
+    """An array that a recorded function treats as one operand: see `gradwalk.arrays`. NumPy's functions accept it."""
+
+    ndim: int
+    shape: tuple[int, ...]
+    number_type: type  # of all elements: bool, int or float
+
+    def numbers(self) -> Any:
+        """Return the array as float64. The numbers must be known."""
+        raise NotImplementedError
+
+    def mapped(self, function: Callable[..., Any], operands: Sequence[Any]) -> Any:
+        """Broadcast the operands, which include this array, and apply a function to each element: see `elementwise`."""
+        raise NotImplementedError
+
+    def elements_only(self) -> Any:
+        """Return the array as an ordinary array of Values."""
+        raise NotImplementedError
+
+    def vmapped(self, f: Callable[..., Any], batch: Any, batching: Any) -> Any:
+        """Apply a function to each sample of a batch, which includes this array; return None if this is impossible."""
+        raise NotImplementedError
+
+    def transpose(self, *axes: Any) -> Any:
+        """Return the array with its axes in another order, as NumPy does."""
+        raise NotImplementedError
+
+    def reduced(self, function: Callable[[list[Any]], Any], axis: Axis, keepdims: bool) -> Any:
+        """Reduce some axes of the array with a function of a list of elements: see `reduced`."""
+        raise NotImplementedError
+
+    def along(self, function: Callable[[list[Any]], Sequence[Any]], axis: Axis) -> Any:
+        """Apply a function of a list of elements along some axes: see `along`."""
+        raise NotImplementedError
+
+
+_NUMBERS = (complex, float, int, numpy.generic)
 
 
 def are_there(operands: tuple[Any, ...]) -> bool:
@@ -52,6 +89,9 @@ def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: 
     Returns an object array if a result is a Value, else an array of the given dtype. Raises `ValueError` if the shapes
     cannot be broadcast.
     """
+    for operand in operands:
+        if isinstance(operand, WholeArray):
+            return operand.mapped(function, operands)
     with numpy.errstate(all="ignore"):  # 1/0 gives inf without a warning, as it does for scalars
         found: Any = numpy.frompyfunc(function, len(operands), 1)(*map(as_array, operands))
     return _of_numbers_or_values(found, dtype)
@@ -63,6 +103,8 @@ def along(function: Callable[[list[Any]], Sequence[Any]], operand: Any, axis: Ax
     The function must map a list of elements to a list of the same length. The result has the same shape as the operand;
     it is an object array if it holds Values, else a float array. Raises the errors of `counted_axes`.
     """
+    if isinstance(operand, WholeArray):
+        return operand.along(function, axis)
     array = as_array(operand)
     axes = counted_axes(axis, array.ndim)
     last = range(-len(axes), 0)
@@ -78,6 +120,8 @@ def reduced(function: Callable[[list[Any]], Any], array: Any, axis: Axis, keepdi
     length 1. Returns an object array if there are Values, else a float array. If all axes are reduced and `keepdims` is
     false, returns the function's single result instead of an array.
     """
+    if isinstance(array, WholeArray):
+        return array.reduced(function, axis, keepdims)
     axes = counted_axes(axis, array.ndim)
     moved = numpy.moveaxis(array, axes, range(-len(axes), 0))
     results = [function(row) for row in _rows(moved, len(axes))]
@@ -122,7 +166,12 @@ def without_dimensions(operand: Any) -> Any:
 
 
 def as_array(operand: Any) -> Any:
-    """Convert an operand to an array. Unlike `numpy.asarray`, this does not call methods of a Value."""
+    """Convert an operand to an array. Unlike `numpy.asarray`, this does not call methods of a Value.
+
+    A `WholeArray` is returned unchanged.
+    """
+    if isinstance(operand, WholeArray):
+        return operand
     array = numpy.empty((), dtype=object)
     array[()] = operand
     return array if isinstance(operand, ValueNode) else numpy.asarray(operand)

@@ -201,6 +201,11 @@ def no_grad() -> Setting:
     return Setting(_without_gradient, True, is_switch=True)
 
 
+def with_gradient() -> Setting:
+    """Suspend `no_grad()` while Values are made that stand for other Values, which were computed before."""
+    return Setting(_without_gradient, False)
+
+
 def debug_nans() -> Setting:
     """Raise `FloatingPointError` at the first operation whose value or gradient is nan or inf.
 

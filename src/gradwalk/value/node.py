@@ -293,6 +293,11 @@ def level_of(node: ValueNode) -> int:
     return node._level
 
 
+def set_level(node: ValueNode, level: int) -> None:
+    """Set the level of a new node that depends on no recording above this level."""
+    node._level = level
+
+
 def rule_of(node: ValueNode) -> Any:
     """Return the custom rule of a node, or None."""
     return node._details.closure if node._special else None

@@ -573,12 +573,15 @@ c_compat.construct_by(Value, _leaf, _with_partials)
 # Custom rules, errors and conditions
 
 
-def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) -> Value:
+def with_rule(
+    data: float, operands: tuple[Value, ...], symbol: str, rule: Any, made: Callable[..., Value] = Value
+) -> Value:
     """Create a node with a custom rule, a function that takes the node and adds to the gradients of its operands.
 
-    `symbol` is the operation's name in displays. Under `no_grad()` the result is a leaf without a rule.
+    `symbol` is the operation's name in displays. Under `no_grad()` the result is a leaf without a rule. `made` is the
+    class of the node.
     """
-    out: Value = Value(data, operands, symbol)
+    out: Value = made(data, operands, symbol)
     if out._opcode != nodes.UNCONNECTED:
         out._details.closure = rule
     return out

@@ -15,11 +15,11 @@ import numpy
 
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.numpy.arrays import record_program
 from gradwalk.numpy.linalg.elimination import Factors, factorised
 from gradwalk.program.calls.call import Call, Expansion
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
+from gradwalk.program.tracing.record_program import record_program
 
 
 class Solve(Call):

@@ -14,6 +14,7 @@ from gradwalk import cmath, math
 from gradwalk.complex_numbers.complex_array import as_complex_array, has_complex
 from gradwalk.numpy.arrays import holds_values
 from gradwalk.numpy.names.advice import NUMBERS_ONLY
+from gradwalk.value.arrays import as_array
 from gradwalk.value.value import Value
 
 __all__ = [  # noqa: RUF022  in groups
@@ -107,7 +108,7 @@ def _elementwise(
     def function(*arrays: Any) -> Any:
         if len(arrays) != len(operands):
             raise TypeError(f"{name}() takes {len(operands)} positional arguments, got {len(arrays)}")
-        operands_as_arrays = [numpy.asarray(array) for array in arrays]
+        operands_as_arrays = [as_array(array) for array in arrays]
         if not holds_values(*operands_as_arrays):
             return of_numbers(*arrays)
         if complex_function and any(map(has_complex, operands_as_arrays)):
@@ -211,7 +212,7 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, (Value, numpy.ndarray)) and holds_values(numpy.asarray(x)) for x in args):
+        if any(isinstance(x, (Value, numpy.ndarray)) and holds_values(as_array(x)) for x in args):
             raise TypeError(f"gradwalk.numpy.{name} accepts arrays of numbers, not of Values: {NUMBERS_ONLY[name]}")
         return function(*args, **kwargs)
 

@@ -40,6 +40,9 @@ cdef class Cotangents:
     cdef object _accumulate(self, int i, int found, int choice, bint is_vague)
     cdef object _merge_branches(self, int i, int found, int choice)
     cdef int _settled(self, int derivative, int choice, bint is_vague) except? -1
+    cdef int _zero_like(self, int i) except? -1
+    cdef int _sum(self, int first, int second) except? -1
+    cdef int _select(self, int condition, int first, int second) except? -1
     cdef int _chosen(self, int i, int position, int source, int target) except? -2
     cdef int _new_choice(self, object selected, object either, int outer) except? -2
     cdef bint _is_other_branch(self, int a, int b) except? -1

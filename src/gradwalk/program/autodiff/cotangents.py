@@ -98,7 +98,7 @@ class Cotangents:
     def total(self, i: cython.int) -> cython.int:
         """Return the index of an instruction's masked derivative, or the index of the constant 0 if it has none."""
         if self._derivative[i] == _none:
-            return self._store.intern_constant(0.0)
+            return self._zero_like(i)
         return self._settled(self._derivative[i], self._choice[i], self._is_vague[i] != 0)
 
     # Reverse mode
@@ -254,7 +254,7 @@ class Cotangents:
                 before = self._settled(before, self._choice[i], self._is_vague[i] != 0)
                 self._is_vague[i] = False
                 self._choice[i] = common if self._is_calm[i] else self._either_of(self._choice[i], choice)
-        self._derivative[i] = simplify.emit(self._store, _add, before, found, 0)
+        self._derivative[i] = self._sum(before, found)
         self._is_vague[i] |= is_vague
         return None
 
@@ -265,7 +265,7 @@ class Cotangents:
         first: cython.int = found if position == 1 else self._derivative[i]
         second: cython.int = self._derivative[i] if position == 1 else found
         condition: cython.int = self._store.x[cython.cast(cython.int, selecting)]
-        self._derivative[i] = simplify.emit(self._store, _where, condition, first, second)
+        self._derivative[i] = self._select(condition, first, second)
         self._choice[i] = self._outer[choice]
         self._is_vague[i] = self._choice[i] != _no_choice
         return None
@@ -276,8 +276,37 @@ class Cotangents:
         """Mask a derivative so that it is 0 if its choice is not taken; return the index of the masked derivative."""
         if choice == _no_choice or not is_vague:
             return derivative
-        zero: cython.int = self._store.intern_constant(0.0)
-        return simplify.emit(self._store, _where, self._condition_of(choice), derivative, zero)
+        return self._select(self._condition_of(choice), derivative, self._zero_like(derivative))
+
+    # Derivatives that are numbers or arrays
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _zero_like(self, i: cython.int) -> cython.int:
+        """Return the index of the constant 0, or of an array of zeros if `i` is an array."""
+        kind = self._store.arrays.get(i)
+        if kind is None:
+            return self._store.intern_constant(0.0)
+        zeros: cython.int = kind.zeros(self._store)
+        return zeros
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _sum(self, first: cython.int, second: cython.int) -> cython.int:
+        """Append the sum of two numbers or of two arrays."""
+        if len(self._store.arrays) == 0 or first not in self._store.arrays:
+            return simplify.emit(self._store, _add, first, second, 0)
+        total: cython.int = self._store.arrays[first].add(self._store, first, second)
+        return total
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _select(self, condition: cython.int, first: cython.int, second: cython.int) -> cython.int:
+        """Append `where(condition, first, second)` for two numbers or two arrays. The condition is a number."""
+        if len(self._store.arrays) == 0 or first not in self._store.arrays:
+            return simplify.emit(self._store, _where, condition, first, second)
+        found: cython.int = self._store.arrays[first].where(self._store, condition, first, second)
+        return found
 
     # Choices
 

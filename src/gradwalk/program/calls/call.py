@@ -47,11 +47,13 @@ class Call:
         inputs: Number of operands; None if the call takes any number of operands.
         weight: Number of instructions that replace the call when it is inlined; infinite if it cannot be inlined.
         has_rules: Whether the user defined the derivatives. The call is inlined only where no derivatives follow.
+        kinds: For each result, None for a number, or the kind of an array that stays one operand; () for numbers only.
         expansion: The programs that replace the call once all derivatives have been appended to a tape. None if the
             call is not replaced.
     """
 
     outputs = 1
+    kinds: Sequence[Any] = ()
     name = ""
     expansion: Expansion | None = None
     has_rules = False
@@ -91,6 +93,11 @@ class Call:
         `operands` is the number of operands.
         """
         return None
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Append an equivalent call of numbers; an array among the operands or results is the list of its indices."""
+        del operands, tape
+        raise NotImplementedError
 
     def flat(self) -> Program:
         """Return an equivalent program with the call inlined. Needs a finite `weight`."""

@@ -5,6 +5,7 @@ from gradwalk.base cimport c_compat
 cdef class InstructionStore:
     cdef readonly list calls
     cdef readonly list tables
+    cdef readonly dict arrays
     cdef dict _table_numbers
     cdef readonly int inputs
     cdef int length

@@ -49,12 +49,14 @@ class InstructionStore:
         inputs: The number of inputs.
         calls: For each call, its `Call`, the indices of its operands, and the index of its first result.
         tables: For each table that `take` indexes, a tuple of the indices of its entries.
+        arrays: For each index that stands for a whole array, the kind of the array: see `Call.kinds`.
 
     Compiled code reads the arrays `opcode`, `x`, `y` and `z`, which have `length` entries, directly.
     """
 
     calls: list
     tables: list
+    arrays: dict
     _table_numbers: dict  # table -> its position in `tables`
     inputs: cython.int
     length: cython.int
@@ -74,6 +76,7 @@ class InstructionStore:
     def __init__(self, capacity: cython.int = 256) -> None:
         self.calls = []
         self.tables = []
+        self.arrays = {}
         self._table_numbers = {}
         self.inputs = 0
         self.length = 0
@@ -102,7 +105,16 @@ class InstructionStore:
         self.calls.append((function, operands, base))
         for position in range(function.outputs):
             _append(self, _call, len(self.calls) - 1, position, 0)
+        for position, kind in enumerate(function.kinds):
+            if kind is not None:
+                self.arrays[base + position] = kind
         return base
+
+    def array_input(self, kind: Any) -> int:
+        """Append an input that is a whole array; return its index."""
+        index = self.input()
+        self.arrays[index] = kind
+        return index
 
     @cython.cfunc
     @cython.exceptval(-1)

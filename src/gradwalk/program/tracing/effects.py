@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
+from gradwalk.program.tracing.array_handle import ArrayHandle
 from gradwalk.value.value import Value
 
 _current: ContextVar[Effects | None] = ContextVar("effects", default=None)
@@ -43,7 +44,8 @@ class Effects:
         effects: Effects | None = self
         while effects is not None:
             if effects._inputs:
-                return [effects._inputs[0]]
+                first = effects._inputs[0]
+                return [first.first() if isinstance(first, ArrayHandle) else first]
             effects = effects._outer
         return []
 

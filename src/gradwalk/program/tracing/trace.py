@@ -13,6 +13,7 @@ from gradwalk.graph.node import GraphError
 from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
+from gradwalk.program.tracing.array_handle import ArrayHandle, ArrayRecorder, RecordedArray
 from gradwalk.program.tracing.effects import Effects
 from gradwalk.trees.tree import TreeDef, flatten, scalars, type_of
 from gradwalk.value.modes import (
@@ -28,6 +29,7 @@ from gradwalk.value.modes import (
     note_comparison,
     note_number,
     recorded,
+    refuses_nans,
     remember,
 )
 from gradwalk.value.node import (
@@ -71,13 +73,14 @@ class Recording:
             Value.
         follows_branches: Whether a function may branch on Values even if the recording is staged. A recording that is
             not staged, such as the recording of a gradient, also records branches if the enclosing function may branch.
+        arrays: Makes an input that is a large array one input of the tape. None if each number is an input.
         imposed: Outcomes of the first conditions of a staged function. The function branches as if its conditions had
             these outcomes, which another way of computing them has found.
 
     Attributes:
         level: The number of nested recordings, including this one.
         tape: The tape of the function's operations.
-        operands: The operand for each input of the tape: a float, or a Value from outside the recording.
+        operands: The operand for each input of the tape: a float, an array, or a Value from outside the recording.
         branches: The tape indices of the conditions that the function branched on, and the outcome of each condition:
             a bool, or the number if the function used it.
         asked: The numbers that the function asked for: see `recorded`. Conditions that it branched on are included.
@@ -85,7 +88,12 @@ class Recording:
     """
 
     def __init__(
-        self, *, staged: bool = False, follows_branches: bool = False, imposed: Sequence[Outcome] = ()
+        self,
+        *,
+        staged: bool = False,
+        follows_branches: bool = False,
+        arrays: ArrayRecorder | None = None,
+        imposed: Sequence[Outcome] = (),
     ) -> None:
         self.tape = Tape()
         self.operands: list[Any] = []
@@ -93,6 +101,7 @@ class Recording:
         self.asked: list[Value | AskedNumber] = []
         self.imposed = imposed
         self._staged = staged
+        self._arrays = None if refuses_nans() else arrays  # the nan of a single number could not be found in an array
         self._follows_branches = follows_branches or (not staged and is_staging() and not is_abstract())
         self.level = depth() + 1
         self._mark = new_mark()
@@ -114,7 +123,10 @@ class Recording:
         Value.
         """
         leaves, treedef = flatten(tree, what)
-        numbers = scalars(leaves)
+        arrays = self._arrays_of(leaves) if self._arrays is not None and not treedef.pairs else None
+        if arrays is not None:
+            return treedef.unflatten(self._with_arrays(leaves, arrays, treedef.paths(what), names))
+        numbers = self._numbers(leaves)
         if all(isinstance(x, Value) and id(x) in self._indices for x in numbers):
             return tree
         inputs = self._inputs_of(numbers)
@@ -125,6 +137,38 @@ class Recording:
                 value.label = name
                 names.append(name)
         return treedef.filled(inputs)
+
+    def _arrays_of(self, leaves: Sequence[Any]) -> list[Any] | None:
+        """Return what `ArrayRecorder.opened` returns for each leaf, or None if no leaf is a large array."""
+        assert self._arrays is not None
+        found = [
+            self._arrays.opened(leaf) if getattr(leaf, "ndim", 0) and not self._is_input(leaf) else None
+            for leaf in leaves
+        ]
+        return found if any(found) else None
+
+    def _is_input(self, leaf: Any) -> bool:
+        """Return whether a leaf is an array that is an input already."""
+        return isinstance(leaf, RecordedArray) and id(leaf.in_order()) in self._indices
+
+    def _with_arrays(
+        self, leaves: Sequence[Any], arrays: Sequence[Any], paths: Sequence[str], names: list[str] | None
+    ) -> list[Any]:
+        """Append an input to the recording for each array and each other number; return the leaves of Values."""
+        found = []
+        for leaf, opened, path in zip(leaves, arrays, paths, strict=True):
+            if opened is None:
+                found.append(leaf if self._is_input(leaf) else self.add_inputs(leaf, path, names))
+                continue
+            handle, operand, array = opened
+            open_inputs([handle], self.level, self._mark)
+            self._indices[id(handle)] = self._input(handle.kind)
+            self._inputs.append(handle)
+            self.operands.append(operand)
+            if names is not None:
+                handle.label = path
+            found.append(array())
+        return found
 
     @staticmethod
     def _note_ints(leaves: Sequence[Any], treedef: TreeDef, inputs: Sequence[Value]) -> None:
@@ -153,7 +197,18 @@ class Recording:
     def input_indices(self, tree: Any) -> tuple[Indices, TreeDef]:
         """Return the tape indices of the inputs in a tree that `add_inputs` returned, and the tree's treedef."""
         leaves, treedef = flatten(tree, "an argument")
-        return [self._indices[id(x)] for x in scalars(leaves)], treedef
+        return [self._indices[id(x)] for x in self._numbers(leaves)], treedef
+
+    def _numbers(self, leaves: Sequence[Any]) -> list[Any]:
+        """Return all numbers of the leaves: see `scalars`. If the recording has arrays, each is an `ArrayHandle`."""
+        if self._arrays is None or not any(isinstance(leaf, RecordedArray) for leaf in leaves):
+            return scalars(leaves)
+        found: list[Any] = []
+        for leaf in leaves:
+            is_array = isinstance(leaf, RecordedArray) and math.prod(leaf.shape) > 1
+            handle = leaf.in_order() if is_array else None
+            found += scalars([leaf]) if handle is None else [handle]
+        return found
 
     def add_seeds(self, numbers: Sequence[Any]) -> Indices:
         """Append an input to the tape for each seed, such as a tangent; return the tape indices of the inputs.
@@ -161,7 +216,21 @@ class Recording:
         The seeds are inputs of the tape, but not arguments of the function.
         """
         self.operands.extend(numbers)
-        return [self._input() for _ in numbers]
+        return [self._input(None if self._arrays is None else self._arrays.kind_of(x)) for x in numbers]
+
+    def add_inputs_like(self, indices: Indices) -> Indices:
+        """Append an input to the tape for each of these instructions: a number, or an array of the same kind."""
+        return [self._input(self.tape.arrays.get(index)) for index in indices]
+
+    def count_of(self, treedef: TreeDef, indices: Indices) -> int:
+        """Return how many of the first `indices` are the numbers and arrays of a tree with this treedef."""
+        size = 0
+        for count, index in enumerate(indices):
+            if size >= treedef.size:
+                return count
+            kind = self.tape.arrays.get(index)
+            size += 1 if kind is None else kind.size
+        return len(indices)
 
     def run(self, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Record a call of a function. A `Recordable` is recorded by its own method `record`.
@@ -210,9 +279,9 @@ class Recording:
             )
         leaves, treedef = flatten(result, f"the result of {display_name(f)}")
         types = list(map(type_of, leaves))
-        numbers = scalars(leaves)
-        nodes = [x.node if isinstance(x, AskedNumber) else x for x in asked]
         tokens = self.effects.take()
+        numbers = scalars(leaves) if tokens else self._numbers(leaves)
+        nodes = [x.node if isinstance(x, AskedNumber) else x for x in asked]
         roots = [x for x in [*tokens, *numbers, *nodes] if isinstance(x, Value)]
         indices = iter(self._load(roots, f) if roots else ())
         added = [next(indices) for _ in tokens]
@@ -236,31 +305,49 @@ class Recording:
         recording, too.
         """
         conditions, outcomes = self.branches
-        numbers = evaluate(self.tape.program([*outputs, *conditions]), self.operands)
+        numbers = self._evaluated([*outputs, *conditions])
         for condition, outcome in zip(numbers[len(outputs) :], outcomes, strict=True):
             has_outcome(condition, outcome)
         return numbers[: len(outputs)]
 
-    def number_of(self, node: Value, f: Callable[..., Any]) -> float:
-        """Compute the number of a Value that the function `f` has computed, from the numbers of the operands."""
+    def results(self, outputs: Indices, treedef: TreeDef) -> Any:
+        """Compute the results of the instructions `outputs`, which may be arrays; return the tree of the results."""
+        return self.unflattened(treedef, self.evaluate(outputs))
+
+    def unflattened(self, treedef: TreeDef, numbers: Any) -> Any:
+        """Return the tree with these results of the recorded function, which may be arrays."""
+        if self._arrays is None or not self.tape.arrays:
+            return treedef.results(numbers)
+        return self._arrays.unflattened(treedef, numbers)
+
+    def _evaluated(self, outputs: Indices) -> Any:
+        if self._arrays is None or not self.tape.arrays:
+            return evaluate(self.tape.program(outputs), self.operands)
+        return self._arrays.evaluate(self.tape, outputs, self.operands)
+
+    def number_of(self, node: Value, f: Callable[..., Any]) -> Any:
+        """Compute the number or array of a Value that the function `f` has computed, from the current operands."""
         kept = self.tape, self.operands, self._indices, self._input_indices
         self.tape = Tape()
-        moved = {index: self.tape.input() for index in kept[3]}
+        moved = {index: self._input_of(kept[0].arrays.get(index)) for index in kept[3]}
         self.operands = [*kept[1]]
         self._indices = {leaf: moved[index] for leaf, index in kept[2].items()}
         self._input_indices = list(moved.values())
         try:
-            program = self.tape.program(self._load([node], f))
-            operands = [known_number(x) if isinstance(x, Value) else x for x in self.operands]
+            outputs = self._load([node], f)
+            self.operands = [_known(x) for x in self.operands]
+            return self._evaluated(outputs)[0]
         finally:
             self.tape, self.operands, self._indices, self._input_indices = kept
-        return float(program.run(numpy.array(operands, numpy.float64))[0])
 
-    def _input(self) -> int:
-        """Append an input to the tape; return its index."""
-        index = self.tape.input()
+    def _input(self, kind: Any = None) -> int:
+        """Append an input to the tape, which is an array if `kind` is given; return its index."""
+        index = self._input_of(kind)
         self._input_indices.append(index)
         return index
+
+    def _input_of(self, kind: Any) -> int:
+        return self.tape.input() if kind is None else self.tape.array_input(kind)
 
     def _inputs_of(self, numbers: Sequence[Any]) -> list[Value]:
         """Return a Value for each number: the number itself if it is already an input, else a Value for a new input."""
@@ -311,10 +398,32 @@ class Recording:
                     "use it in a transformed function in this thread, run this thread in the other thread's context: "
                     "pool.submit(contextvars.copy_context().run, f)",
                 )
-            return self.tape.constant(primal_of(leaf))
-        self._indices[id(leaf)] = self._input()
-        self.operands.append(leaf)
+            if not isinstance(leaf, ArrayHandle):
+                return self.tape.constant(primal_of(leaf))
+        if isinstance(leaf, ArrayHandle):
+            self._indices[id(leaf)] = self._captured(leaf)
+        else:
+            self._indices[id(leaf)] = self._input()
+            self.operands.append(leaf)
         return self._indices[id(leaf)]
+
+    def _captured(self, handle: ArrayHandle) -> int:
+        """Return the tape index of an array that the function did not compute."""
+        if not handle.operands and not mark_of(handle):
+            return handle.constant(self.tape)
+        if self._arrays is not None:
+            self.operands.append(handle)
+            return self._input(handle.kind)
+        elements = handle.elements()
+        return handle.packed(
+            self.tape, [self._indices[id(x)] if id(x) in self._indices else self._leaf(x) for x in elements]
+        )
+
+
+def _known(operand: Any) -> Any:
+    """Return the number of an operand, or its array: see `known_number`."""
+    number = known_number(operand) if isinstance(operand, Value) else operand
+    return operand.numbers if isinstance(operand, ArrayHandle) else number
 
 
 def _remembered(leaf: Value, message: str) -> RecordingError:
@@ -358,8 +467,13 @@ class Followed(list[Any]):
         own: Followed | None = self
         while own is not None and own._recording.level > level_of(node):
             own = own._enclosing
-        if own is not None and own._may_be_unknown():
-            set_primal(node, own._recording.number_of(node, own._f))
+        if own is None or not own._may_be_unknown():
+            return
+        found = own._recording.number_of(node, own._f)
+        if isinstance(node, ArrayHandle):
+            node.numbers = found
+        else:
+            set_primal(node, float(found))
 
     def impose(self, node: Value) -> None:
         """Give the condition that was appended last the number of its imposed outcome, if it has one."""
@@ -376,12 +490,22 @@ class Followed(list[Any]):
 class Recordable:
     """A function that records itself, such as the gradient of another function."""
 
+    @property
+    def takes_arrays(self) -> bool:
+        """Whether the function can be recorded if large arrays among its arguments are single inputs."""
+        return False
+
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Append the operations of the function to the tape of `recording`, the recording of its caller.
 
         Returns the tape indices of the numbers in the result, and the treedef of the result, as `Recording.run` does.
         """
         raise NotImplementedError
+
+
+def takes_arrays(f: Callable[..., Any]) -> bool:
+    """Return whether a function can be recorded if large arrays among its arguments are single inputs."""
+    return not isinstance(f, Recordable) or f.takes_arrays
 
 
 def display_name(f: Callable[..., Any]) -> str:

@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy
 
+from gradwalk.arrays.recorder import RECORDER
 from gradwalk.graph.graph import Graph
 from gradwalk.program.native.policy import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import PreparedFunction
+from gradwalk.program.tracing.array_handle import ArrayRecorder
 from gradwalk.program.tracing.paths import Outcomes, Paths
-from gradwalk.program.tracing.trace import Recording, display_name
+from gradwalk.program.tracing.trace import Recording, display_name, takes_arrays
 from gradwalk.program.tracing.trace_cache import ArgumentKeys, Statistics, TraceCache
 from gradwalk.program.tracing.wrapper import WrappedFunction
+from gradwalk.transforms.jit.array_trace import ArrayTrace
 from gradwalk.transforms.jit.jit_trace import JitTrace
 from gradwalk.transforms.zero_derivatives import warn_of_plain_result
 from gradwalk.trees.structs import examples
-from gradwalk.trees.tree import flatten, scalars, write
+from gradwalk.trees.tree import flatten, scalars
+from gradwalk.value.arrays import WholeArray
 from gradwalk.value.modes import is_abstract, is_staging, known_number, refuses_nans
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
@@ -40,6 +44,7 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
     """A recorded function, returned by `jit`."""
 
     _name = "jit"
+    _arrays: ArrayRecorder | None = RECORDER  # makes large arrays single inputs
 
     def __init__(
         self,
@@ -84,7 +89,7 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         """
         trace = self._last()
         conditions = [f"branch[{i}]" for i in range(len(trace.outcomes))]
-        return trace.program.named(trace.labels, [*trace.treedef.names("out"), *conditions])
+        return trace.of_numbers.named(trace.labels, [*trace.treedef.names("out"), *conditions])
 
     @property
     def latest(self) -> JitTrace:
@@ -133,7 +138,7 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
                 f"{name} branches on its arguments, but a program contains only one path through the branches: branch "
                 "with gradwalk.loops.cond, or select with gradwalk.math.where"
             )
-        program = trace.program.named(trace.labels, trace.treedef.names("out"))
+        program = trace.of_numbers.named(trace.labels, trace.treedef.names("out"))
         return Lowered(name, program, flatten(self._keys.dynamic(args, kwargs), name)[1], trace.treedef, trace.captured)
 
     def walk(self, *args: P.args, **kwargs: P.kwargs) -> Walk:
@@ -162,7 +167,7 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         numbers = [*scalars(leaves), *trace.captured]
         if trace.outcomes:
             are_numbers = [not isinstance(outcome, bool) for outcome in trace.outcomes]
-            warn_of_plain_result(self._f, trace.program.code, [True] * len(numbers), are_numbers)
+            warn_of_plain_result(self._f, trace.of_numbers.code, [True] * len(numbers), are_numbers)
         return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
 
     def _reduce_args(self) -> tuple[Any, ...]:
@@ -177,17 +182,6 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
             return ""
         return f". Or pass it to {display_name(self._f)} as a static argument: jit(f, static_argnames={name!r})"
 
-    def _outputs(self, trace: JitTrace, leaves: list[Any]) -> Any:
-        """Run a trace and return the outputs of its program."""
-        if not trace.captured:
-            row = numpy.empty(trace.program.inputs)
-            if write(leaves, row):
-                return trace.program.run(row)
-        operands = [*scalars(leaves), *trace.captured]
-        if any(isinstance(operand, Value) for operand in operands):
-            return trace.apply(operands)
-        return trace.program.run(numpy.array(operands))
-
     def _run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """See `PreparedFunction._run`."""
         return self._f(*args, **kwargs)
@@ -201,35 +195,38 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
 
     def _computed(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Return the result for these arguments, and prepare a fast path for arguments like these."""
-        trace, leaves, outputs = self._found(args, kwargs)
+        key, leaves = self._keys.key(args, kwargs)
+        if self._arrays is not None and takes_arrays(self._f) and any(isinstance(leaf, WholeArray) for leaf in leaves):
+            return self._f(*args, **kwargs)  # the function becomes a part of the enclosing function
+        trace, outputs = self._found(key, leaves, args, kwargs)
         self._prepare(trace)
         if outputs is None:
-            outputs = self._outputs(trace, leaves)
+            outputs = trace.outputs(leaves)
             trace.left_with(outputs)  # returns None; an enclosing recording sees the conditions
-        return trace.treedef.results(trace.results(outputs))
+        return trace.tree(outputs)
 
     def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any]]:
         """Return the trace for these arguments, recorded if needed, and the leaves that are not static."""
-        trace, leaves, _ = self._found(args, kwargs)
+        key, leaves = self._keys.key(args, kwargs)
+        trace, _ = self._found(key, leaves, args, kwargs)
         self._prepare(trace)
         return trace, leaves
 
-    def _found(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any], Any]:
-        """Return the trace for these arguments, recorded if needed, and the leaves that are not static.
+    def _found(self, key: Any, leaves: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, Any]:
+        """Return the trace for these arguments, recorded if needed, given their key and the leaves.
 
-        The third element holds the outputs of the program if they were computed to find the trace. Otherwise it is
+        The second element holds the outputs of the program if they were computed to find the trace. Otherwise it is
         None.
         """
-        key, leaves = self._keys.key(args, kwargs)
         trace = self._cache.find(key)
         if trace is not None:
-            return trace, leaves, None
+            return trace, None
         # Under `debug_nans()`, operations of a path that is not taken must not raise, so the function itself runs.
         if key in self._paths and not refuses_nans():
             trace, outputs = self._walked(key, leaves)
             if trace is not None:
-                return trace, leaves, outputs
-        return self._paths.add(key, self._record_once(key, args, kwargs)), leaves, None
+                return trace, outputs
+        return self._paths.add(key, self._record_once(key, args, kwargs)), None
 
     def _walked(self, key: Any, leaves: list[Any]) -> tuple[JitTrace | None, Any]:
         """Return the trace of the recorded path that the arguments take, and its outputs, or None twice."""
@@ -255,7 +252,7 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
             left = trace.left_early_with(given)
             if left is not None:
                 return left, None
-        outputs = self._outputs(trace, leaves)
+        outputs = trace.outputs(leaves)
         return trace.left_with(outputs), outputs
 
     def _prepare(self, trace: JitTrace) -> None:
@@ -283,14 +280,17 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
 
     def _record(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
         """Record the function for these arguments."""
-        recording = Recording(staged=True, follows_branches=self._follows_branches)
+        arrays = self._arrays if takes_arrays(self._f) else None
+        recording = Recording(staged=True, follows_branches=self._follows_branches, arrays=arrays)
         names: list[str] = []
         opened, keywords = self._keys.open(recording, args, kwargs, names)
         recording.refuse_branches_of_placeholders()
         count = len(recording.operands)
         outputs, treedef = recording.run(self._f, opened, keywords)
         captured = recording.operands[count:]
-        numbers = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
+        given = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
         conditions, outcomes = recording.branches
-        program = recording.tape.program([*outputs, *conditions])
-        return JitTrace(program, captured, tuple(outcomes), treedef, names, numbers, key)
+        made: Any = ArrayTrace if recording.tape.arrays else JitTrace
+        program = made.program_of(recording.tape, [*outputs, *conditions])
+        trace: JitTrace = made(program, captured, tuple(outcomes), treedef, given, key)
+        return trace

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy
 
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.program.native.policy import DEFAULT, current_policy
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import PreparedCall, PreparedPath
+from gradwalk.program.tape import Indices, Tape
 from gradwalk.program.tracing.paths import Outcomes, PathTrace, guards_of
 from gradwalk.program.tracing.trace_cache import prepared_call
 from gradwalk.trees.fast.forms import form_of
-from gradwalk.trees.tree import TreeDef
+from gradwalk.trees.tree import TreeDef, scalars, write
 from gradwalk.value.value import Value
 
 
@@ -24,14 +28,12 @@ class JitTrace(PathTrace):
 
     Attributes:
         treedef: Treedef of the result.
-        names: Names of the inputs that are numbers in the arguments.
-        numbers: Number that each input had when the function was recorded.
+        given: The number or array that each input was when the function was recorded.
         key: Cache key of the arguments.
     """
 
     treedef: TreeDef
-    names: list[str]
-    numbers: list[float]
+    given: list[Any]
     key: Any
 
     @cached_property
@@ -54,12 +56,44 @@ class JitTrace(PathTrace):
 
     @property
     def labels(self) -> list[str]:
-        """Names of all inputs; "" for an unnamed input."""
-        return [*self.names, *(getattr(x, "label", "") for x in self.captured)]
+        """Names of all numbers of the inputs; "" for an unnamed input."""
+        _, *parts = self.key
+        names = [treedef.names(name) for name, treedef, *kinds in parts if not kinds]  # static arguments have kinds
+        return [*itertools.chain.from_iterable(names), *(getattr(x, "label", "") for x in self.captured)]
+
+    @property
+    def numbers(self) -> list[float]:
+        """The number that each input had when the function was recorded."""
+        return self.given
+
+    @staticmethod
+    def program_of(tape: Tape, outputs: Indices) -> Any:
+        """Return the program that computes some outputs of a tape."""
+        return tape.program(outputs)
+
+    @property
+    def of_numbers(self) -> Program:
+        """The program, with an input for each number of the arguments and an output for each number of the result."""
+        return self.program
+
+    def outputs(self, leaves: Sequence[Any]) -> Any:
+        """Run the program on the leaves of the arguments; return its outputs."""
+        if not self.captured:
+            row = numpy.empty(self.program.inputs)
+            if write(leaves, row):
+                return self.program.run(row)
+        operands = [*scalars(leaves), *self.captured]
+        if any(isinstance(operand, Value) for operand in operands):
+            return self.apply(operands)
+        return self.program.run(numpy.array(operands))
 
     def apply(self, operands: Sequence[Any]) -> Sequence[Any]:
         """Return the outputs of the program. At least one operand must be a Value."""
         return self.program(list(operands))
+
+    def tree(self, outputs: Any) -> Any:
+        """Return the result of the function, given the outputs of the program."""
+        return self.treedef.results(self.results(outputs))
 
     def results(self, outputs: Any) -> Any:
         """Return the outputs of the program without the conditions."""
@@ -68,7 +102,7 @@ class JitTrace(PathTrace):
     def roots(self, numbers: Sequence[float]) -> list[Value]:
         """Return the numbers of the result as Values, computed from new labeled leaves."""
         leaves = [Value(number, label=label) for number, label in zip(numbers, self.labels, strict=True)]
-        results = self.results(self.program(list(leaves)))
+        results = self.results(self.of_numbers(list(leaves)))
         return [x if isinstance(x, Value) else Value(x) for x in results]
 
     @cached_property
@@ -78,7 +112,7 @@ class JitTrace(PathTrace):
 
     @cached_property
     def _all_guards(self) -> list[Program]:
-        return guards_of(self.program, self.outcomes) if self.outcomes else []
+        return guards_of(self.of_numbers, self.outcomes) if self.outcomes else []
 
     def left_early_with(self, numbers: Floats) -> Outcomes | None:
         """Return `left_with` for these inputs, using only the guards."""

@@ -19,10 +19,10 @@ from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.functions.indexing import take
 from gradwalk.math import equal, less, where
-from gradwalk.numpy.arrays import record_program
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
+from gradwalk.program.tracing.record_program import record_program
 
 
 class Argsort(Call):

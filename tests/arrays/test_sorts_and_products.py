@@ -13,7 +13,7 @@ from references import jax, jnp
 
 from gradwalk import Program, grad, hessian, jit, jvp, loops, take, vmap
 from gradwalk import numpy as gnp
-from gradwalk.numpy.array_calls import argsort_call, matrix_product_call, reorder_call
+from gradwalk.arrays.sorts_and_products import argsort_call, matrix_product_call, reorder_call
 from gradwalk.numpy.ordering import _FEWEST_SORTED
 
 SIZE = _FEWEST_SORTED

@@ -1,0 +1,223 @@
+"""`ArrayProgram`: runs a tape that has arrays, one call of arrays after the other.
+
+Between two calls, the numbers are computed by an ordinary program. A call takes its arrays as they are, so they are not
+copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy
+
+from gradwalk.arrays.array_steps import CallStep, NumberStep, Step, steps_of
+from gradwalk.arrays.handles import apply_call, constant
+from gradwalk.arrays.kinds import ArrayKind, new_array
+from gradwalk.arrays.layout_calls import Pack, Reshape
+from gradwalk.arrays.map_call import MapCall
+from gradwalk.base.cached import cached_property
+from gradwalk.program.native.policy import prefix_keys
+from gradwalk.program.program import Program
+from gradwalk.program.tape import Indices, Tape
+from gradwalk.program.tracing.array_handle import ArrayHandle, RecordedArray
+from gradwalk.program.tracing.trace import evaluate
+from gradwalk.trees.tree import scalars
+from gradwalk.value.arrays import of_objects
+from gradwalk.value.modes import depth
+from gradwalk.value.value import Value
+
+# Instructions on a tape. A longer tape uses the elements of an array one by one, and is run as a program of numbers.
+_MOST_INSTRUCTIONS = 50_000
+_MOST_KEPT = 64 * 2**20  # bytes in arrays of one kind that a program keeps between calls
+
+
+class Buffers:
+    """Arrays of earlier calls, whose memory is used again: new memory costs as much time as a simple function of it."""
+
+    def __init__(self) -> None:
+        self._free: dict[ArrayKind, list[Any]] = {}
+
+    def take(self, kind: ArrayKind) -> Any:
+        """Return an array of a kind."""
+        free = self._free.get(kind)
+        try:
+            return free.pop() if free else new_array(kind)
+        except IndexError:  # another thread has taken the last one
+            return new_array(kind)
+
+    def give(self, arrays: Sequence[Any]) -> None:
+        """Keep arrays that are not needed any more, if they are not too large."""
+        for array in arrays:
+            free = self._free.setdefault(ArrayKind(*array.shape), [])
+            if (len(free) + 1) * array.nbytes <= _MOST_KEPT:
+                free.append(array)
+
+
+class ArrayProgram:
+    """The instructions of a tape with arrays that some outputs depend on.
+
+    Args:
+        tape: The tape.
+        outputs: The tape indices of the outputs.
+
+    Attributes:
+        repeats: The repeats that were found in the program: none.
+    """
+
+    repeats: Mapping[str, Any] = MappingProxyType({})
+
+    def __init__(self, tape: Tape, outputs: Indices) -> None:
+        self._tape, self._outputs = tape, outputs
+        self._inputs = tape.input_indices
+        self._buffers = Buffers()
+        self._steps = steps_of(tape, outputs) if len(tape) < _MOST_INSTRUCTIONS else None
+
+    def evaluate(self, operands: Sequence[Any]) -> list[Any]:
+        """Compute the outputs.
+
+        Args:
+            operands: A float, an array, a Value or an `ArrayHandle` for each input of the tape.
+
+        Returns:
+            The outputs: floats and arrays or, if an operand is a Value, also Values and handles.
+        """
+        has_values = any(isinstance(x, Value) or _is_object_array(x) for x in operands)
+        if self._steps is None or (has_values and depth() == 0):
+            return self._of_elements(operands)
+        known: dict[int, Any] = dict(zip(self._inputs, operands, strict=True))
+        for step in self._steps:
+            given = [known[index] for index in step.given]
+            if isinstance(step, CallStep):
+                found = apply_call(step.call, _lifted(given)) if has_values else self._run(step, given, known)
+                known.update(zip(step.found, found, strict=True))
+            elif has_values:
+                known.update(zip(step.found, step.program(given), strict=True))
+            else:
+                results = step.program.run(numpy.array(given, numpy.float64)).tolist()
+                known.update(zip(step.found, results, strict=True))
+        return _separate([known[index] for index in self._outputs])
+
+    def _run(self, step: CallStep, given: Sequence[Any], known: dict[int, Any]) -> list[Any]:
+        """Run a call on numbers and arrays. Remove the arrays from `known` that no later step needs."""
+        if step.overwritten is None:
+            found: list[Any] = step.call.run(given, self._buffers.take)
+        else:
+            target = known.pop(step.overwritten)
+            found = step.call.run(given, lambda kind: target)
+        self._buffers.give([known.pop(index) for index in step.done])
+        return found
+
+    def _of_elements(self, operands: Sequence[Any]) -> list[Any]:
+        """Compute the outputs by the program of numbers. If an operand is a Value, arrays contain Values, too."""
+        results = evaluate(self.of_numbers, flat_operands(operands))
+        found: list[Any] = []
+        start = 0
+        for index in self._outputs:
+            kind = self._tape.arrays.get(index)
+            if kind is None:
+                found.append(results[start])
+            else:
+                part = results[start : start + kind.size]
+                found.append(of_objects(part, kind) if isinstance(part, list) else part.reshape(kind))
+            start += 1 if kind is None else kind.size
+        return found
+
+    @property
+    def kinds(self) -> list[ArrayKind | None]:
+        """For each input, its kind if it is an array, else None."""
+        return [self._tape.arrays.get(index) for index in self._inputs]
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """The backends of the program and of its calls: see `Program.backends`."""
+        if self._steps is None:
+            return self.of_numbers.backends
+        found: dict[str, str] = {}
+        for i, step in enumerate(self._steps):
+            own = step.call.backends(set()) if isinstance(step, CallStep) else step.program.backends
+            found |= prefix_keys(f"{step.call.name if isinstance(step, CallStep) else 'numbers'}[{i}]", own)
+        return found
+
+    def __len__(self) -> int:
+        """Return the number of instructions. The instructions of a row are counted once."""
+        if self._steps is None:
+            return len(self.of_numbers)
+        return sum(_length(step) for step in self._steps)
+
+    @cached_property
+    def of_numbers(self) -> Program:
+        """An equivalent program, which has each number of an array as an input or output."""
+        return self._tape.program(self._outputs)
+
+
+def _length(step: Step) -> int:
+    """Return the number of instructions of a step."""
+    if isinstance(step, NumberStep):
+        return len(step.program)
+    return len(step.call) if isinstance(step.call, MapCall) else 1
+
+
+def _is_object_array(x: Any) -> bool:
+    return isinstance(x, numpy.ndarray) and x.dtype == object
+
+
+def flat_operands(operands: Sequence[Any]) -> list[Any]:
+    """Return the operands of a program of numbers, given the operands of an `ArrayProgram`."""
+    flat: list[Any] = []
+    for operand in operands:
+        if isinstance(operand, ArrayHandle):
+            flat += operand.elements()
+        else:
+            flat += operand.ravel().tolist() if isinstance(operand, numpy.ndarray) else [operand]
+    return flat
+
+
+def operands_of(leaves: Sequence[Any], kinds: Sequence[ArrayKind | None]) -> list[Any]:
+    """Return the operands of an `ArrayProgram`: the numbers of the leaves, and each array of a kind as it is.
+
+    Args:
+        leaves: The leaves of the arguments.
+        kinds: The kind of each operand that is an array, and None for each number. More operands may follow.
+    """
+    rest = iter(kinds)
+    operands: list[Any] = []
+    for leaf in leaves:
+        kind = next(rest) if getattr(leaf, "size", 1) else None
+        if kind is not None:
+            operands.append(_array(leaf, kind))
+            continue
+        numbers = scalars([leaf])
+        operands += numbers
+        for _ in numbers[1:]:
+            next(rest)
+    return operands
+
+
+def _array(leaf: Any, kind: ArrayKind) -> Any:
+    """Return an array as an operand of a kind: an array of floats, or of Values, or a handle."""
+    if isinstance(leaf, RecordedArray):
+        handle = leaf.in_order()
+        if handle is None:
+            return apply_call(Pack(kind), scalars([leaf]))[0]
+        return handle if handle.kind == kind else apply_call(Reshape(handle.kind, kind), [handle])[0]
+    if leaf.dtype != object:
+        return numpy.require(leaf, numpy.float64, ["C", "ALIGNED"]).reshape(kind)
+    return apply_call(Pack(kind), scalars([leaf]))[0] if depth() else leaf
+
+
+def _separate(outputs: list[Any]) -> list[Any]:
+    """Copy the arrays that share memory with an operand or another output."""
+    seen: set[int] = set()
+    for i, x in enumerate(outputs):
+        if isinstance(x, numpy.ndarray):
+            if x.base is not None or not x.flags.owndata or id(x) in seen:
+                outputs[i] = x.copy()
+            seen.add(id(x))
+    return outputs
+
+
+def _lifted(operands: Sequence[Any]) -> list[Any]:
+    """Replace arrays by handles of constants."""
+    return [constant(x) if isinstance(x, numpy.ndarray) else x for x in operands]

@@ -1,0 +1,136 @@
+"""The steps of an `ArrayProgram`: calls on arrays, and programs that compute the numbers between them.
+
+Results that no later step needs are not computed. A call may write its result to the memory of an operand that no later
+step needs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gradwalk.arrays.kinds import Sum
+from gradwalk.arrays.layout_calls import Unslice
+from gradwalk.arrays.map_call import MapCall
+from gradwalk.program.program import Program
+from gradwalk.program.tape import Indices, Tape
+
+
+class NumberStep(NamedTuple):
+    """A step that computes numbers.
+
+    Attributes:
+        program: The program.
+        given: The tape index of each input of the program.
+        found: The tape index of each output of the program.
+    """
+
+    program: Program
+    given: Indices
+    found: Indices
+
+
+class CallStep(NamedTuple):
+    """A step that runs a call on numbers and arrays.
+
+    Attributes:
+        call: The call.
+        given: The tape index of each operand.
+        found: The tape index of each result.
+        done: The tape indices of the arrays that no later step needs.
+        overwritten: The tape index of the operand whose memory the result takes, or None.
+    """
+
+    call: Any
+    given: Indices
+    found: Indices
+    done: Sequence[int] = ()
+    overwritten: int | None = None
+
+
+Step = NumberStep | CallStep
+
+
+def steps_of(tape: Tape, outputs: Indices) -> list[Step]:
+    """Return the steps that compute some outputs of a tape."""
+    calls, stages = tape.stages(outputs)
+    steps: list[Step] = []
+    for i, (given, found) in enumerate(stages):
+        if found:
+            steps.append(NumberStep(tape.stage_program(given, found), given, found))
+        if i < len(calls):
+            call, operands, base = tape.calls[calls[i]]
+            steps.append(CallStep(call, operands, list(range(base, base + call.outputs))))
+    uses = Counter([*outputs, *(index for step in steps for index in step.given)])
+    return _with_memory(_with_sums_in_rows(_of_used(steps, uses), uses), tape, outputs)
+
+
+def _of_used(steps: Sequence[Step], uses: Counter[int]) -> list[Step]:
+    """Leave out the results of `MapCall`s that no step uses."""
+    found: list[Step] = []
+    for step in steps:
+        flags = [uses[index] > 0 for index in step.found]
+        if isinstance(step, CallStep) and isinstance(step.call, MapCall) and not all(flags):
+            call = step.call.only(flags)
+            kept = [index for index, flag in zip(step.found, flags, strict=True) if flag]
+            found.append(step if call is step.call else CallStep(call, step.given, kept))
+        else:
+            found.append(step)
+    return found
+
+
+def _with_sums_in_rows(steps: Sequence[Step], uses: Counter[int]) -> list[Step]:
+    """Replace a sum with the result of `Unslice` by one call, which does not make an array of zeros."""
+    made = {step.found[0]: step for step in steps if isinstance(step, CallStep) and isinstance(step.call, Unslice)}
+    replaced: set[int] = set()
+
+    def in_rows(step: Step) -> Step:
+        if isinstance(step, CallStep) and isinstance(step.call, Sum):
+            for total, part in (step.given, step.given[::-1]):
+                if part in made and uses[part] == 1 and part not in replaced:
+                    replaced.add(part)
+                    return CallStep(made[part].call.adding, [total, *made[part].given], step.found)
+        return step
+
+    found = [in_rows(step) for step in steps]
+    return [step for step in found if step.found[0] not in replaced]
+
+
+def _with_memory(steps: Sequence[Step], tape: Tape, outputs: Indices) -> list[Step]:
+    """Note where the memory of arrays may be used again."""
+    owner, last = _last_uses(steps, tape, outputs)
+    found: list[Step] = []
+    for i, step in enumerate(steps):
+        if isinstance(step, NumberStep):
+            found.append(step)
+            continue
+        done = [index for index, use in last.items() if use == i]
+        targets = [index for index in step.given[: step.call.overwritable] if index in done and owner[index] == index]
+        overwritten = targets[0] if targets else None
+        found.append(step._replace(done=[index for index in done if index != overwritten], overwritten=overwritten))
+    return found
+
+
+def _last_uses(steps: Sequence[Step], tape: Tape, outputs: Indices) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the owner of the memory of each array, and the last step that uses the memory of each owner.
+
+    The owner of a view is the array whose memory it shares. An output is used after all steps.
+    """
+    owner: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for i, step in enumerate(steps):
+        if isinstance(step, NumberStep):
+            continue
+        for index in step.given:
+            if index in owner:
+                last[owner[index]] = i
+        for index in step.found if step.call.makes_arrays else ():
+            if index in tape.arrays:
+                owner[index] = index
+                last[index] = i
+        if step.call.is_view and step.given[0] in owner:
+            owner[step.found[0]] = owner[step.given[0]]
+    for index in outputs:
+        last.pop(owner.get(index, index), None)
+    return owner, last

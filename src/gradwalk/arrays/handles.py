@@ -1,0 +1,91 @@
+"""Handles of arrays, and calls on handles while a function is recorded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from gradwalk.arrays.kinds import ArrayKind, Constant, WholeCall
+from gradwalk.arrays.layout_calls import LayoutCall, Pack, Slice, Unpack
+from gradwalk.program.calls.call import Result
+from gradwalk.program.tape import Indices, Tape
+from gradwalk.program.tracing.array_handle import ArrayHandle
+from gradwalk.value.modes import leaves_numbers_unknown, with_gradient
+from gradwalk.value.node import level_of, primal_of, set_level
+from gradwalk.value.value import Value, with_rule
+
+
+class Handle(ArrayHandle):
+    """A Value that stands for an array of a kind: see `ArrayHandle`."""
+
+    kind: ArrayKind
+    numbers: Any
+
+    def elements(self) -> Sequence[Any]:
+        """Return the numbers of the array as Values."""
+        return apply_layout(Unpack(self.kind), [self])
+
+    def first(self) -> Value:
+        """Return the first number of the array as a Value."""
+        [row] = apply_layout(Slice(self.kind, slice(0, 1)), [self])
+        assert isinstance(row, Handle)
+        found: Value = row.elements()[0]
+        return found
+
+    def constant(self, tape: Tape) -> int:
+        """Append the array as a constant to a tape; return its index."""
+        return tape.call(Constant(self.kind, self.numbers), [])
+
+    def packed(self, tape: Tape, indices: Indices) -> int:
+        """Append an array of this kind with these numbers to a tape; return its index."""
+        return tape.call(Pack(self.kind), indices)
+
+
+def new_handle(kind: ArrayKind, numbers: Any) -> Handle:
+    """Return the handle of an array that was not computed by a call. `numbers` is the array, or None if unknown."""
+    handle = Handle(math.nan)
+    handle.kind, handle.numbers = kind, numbers
+    return handle
+
+
+def constant(array: Any) -> Handle:
+    """Return the handle of a constant array of shape (rows, width)."""
+    numbers = numpy.ascontiguousarray(array, numpy.float64)
+    return new_handle(ArrayKind(*numbers.shape), numbers)
+
+
+def apply_layout(call: LayoutCall, operands: Sequence[Any]) -> list[Any]:
+    """Apply a call that only moves numbers. Unlike a computation, it has a derivative under `no_grad()`, too."""
+    with with_gradient():
+        return apply_call(call, operands)
+
+
+def apply_call(call: WholeCall, operands: Sequence[Any]) -> list[Any]:
+    """Apply a call to Values, floats and handles; return a Value for each number and a handle for each array.
+
+    The results belong to the innermost recording of an operand, also in a loop or a row, which then captures them.
+    """
+    given = tuple([x if isinstance(x, Value) else Value(x) for x in operands])
+    known = [x.numbers if isinstance(x, ArrayHandle) else primal_of(x) for x in given]
+    waits = not isinstance(call, LayoutCall) and bool(given) and leaves_numbers_unknown()
+    is_unknown = waits or any(x is None for x in known)
+    numbers: list[Any] = [None] * call.outputs if is_unknown else call.run(known)
+    unknown = 1.0 if isinstance(call, LayoutCall) else math.nan  # NumPy warns if it compares the nan of many elements
+    kinds = call.kinds or [None] * call.outputs
+    results = []
+    for position, (number, kind) in enumerate(zip(numbers, kinds, strict=True)):
+        rule = Result(call, given, position)
+        if kind is None:
+            results.append(with_rule(unknown if number is None else number, given, call.name, rule))
+            continue
+        handle = with_rule(math.nan, given, call.name, rule, Handle)
+        assert isinstance(handle, Handle)
+        handle.kind, handle.numbers = kind, number
+        results.append(handle)
+    level = max(map(level_of, given), default=0)
+    for result in results if level else ():
+        set_level(result, level)
+    return results

@@ -1,0 +1,299 @@
+"""`MapCall`: one instruction that runs the program of one row on all rows of some arrays.
+
+The derivatives of a `MapCall` are computed by
+other `MapCall`s. A number that all rows share has one cotangent, which is summed over the rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy
+
+from gradwalk.arrays.kinds import Allocate, ArrayKind, Operand, WholeCall, new_array
+from gradwalk.backend.base import Kernel
+from gradwalk.backend.loops.loop_kernel import make_kernel
+from gradwalk.base.cached import cached_property
+from gradwalk.batching.batch_call import BatchCall, ExtremeCall
+from gradwalk.batching.batch_call import Sizes as BatchSizes
+from gradwalk.program.calls.call import append_call
+from gradwalk.program.calls.program_derivatives import to_tape
+from gradwalk.program.native.policy import prefix_keys
+from gradwalk.program.program import Program
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
+
+
+class Sizes(NamedTuple):
+    """The sizes of the groups of operands and results of a `MapCall`.
+
+    Attributes:
+        shared: Number of operands that are numbers, which all rows share.
+        widths: The width of each operand that is an array.
+        summed: Number of results that are summed over the rows.
+        made: The width of each result that is an array.
+    """
+
+    shared: int
+    widths: tuple[int, ...]
+    summed: int
+    made: tuple[int, ...]
+
+
+class MapCall(WholeCall):
+    """A call that runs the program of one row on all rows.
+
+    The operands are the shared numbers, followed by the arrays. The results are the sums over the rows, followed by the
+    arrays.
+
+    Args:
+        program: The program of one row. The inputs are the shared numbers and the row of each array. The outputs are
+            the numbers to be summed, and the row of each array that is a result.
+        rows: Number of rows.
+        sizes: The sizes of the groups of operands and results.
+    """
+
+    name = "map"
+    inputs: int
+
+    def __init__(self, program: Program, rows: int, sizes: Sizes) -> None:
+        self._program, self._rows, self._sizes = program, rows, sizes
+        super().__init__([*[None] * sizes.summed, *[ArrayKind(rows, width) for width in sizes.made]])
+        self.inputs = sizes.shared + len(sizes.widths)
+        self._pullbacks: dict[tuple[Sequence[bool], Sequence[bool]], MapCall] = {}
+        self._pushforwards: dict[Sequence[bool], MapCall] = {}
+
+    def __repr__(self) -> str:
+        return f"<map of {len(self._program)} instructions over {self._rows} rows>"
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Compute the results: floats and arrays."""
+        shared = numpy.array(operands[: self._sizes.shared], numpy.float64)
+        arrays: Any = operands[self._sizes.shared :]
+        found: list[Operand] = []
+        if self._sizes.summed:
+            found += self._summing.run(shared, arrays, [], self._rows, single=False).tolist()
+        if self._sizes.made:
+            made = [empty(ArrayKind(self._rows, width)) for width in self._sizes.made]
+            columns = [column for array in made for column in array.T]
+            fixed = self._making.run(shared, arrays, made, self._rows, single=False)
+            for position, number in zip(self._making.fixed, fixed.tolist(), strict=True):
+                columns[position][:] = number
+            found += made
+        return found
+
+    def only(self, flags: Sequence[bool]) -> MapCall:
+        """Return the call that computes only the results with a flag."""
+        ends = itertools.accumulate([*[1] * self._sizes.summed, *self._sizes.made], initial=0)
+        kept = [range(*pair) for pair, flag in zip(itertools.pairwise(ends), flags, strict=True) if flag]
+        tape, _, found = to_tape(self._program)
+        program = tape.program([found[i] for part in kept for i in part])
+        made = [width for width, flag in zip(self._sizes.made, flags[self._sizes.summed :], strict=True) if flag]
+        return MapCall(program, self._rows, self._sizes._replace(summed=len(kept) - len(made), made=tuple(made)))
+
+    @cached_property
+    def _summing(self) -> Kernel:
+        return self._kernel(range(self._sizes.summed), reduced=True)
+
+    @cached_property
+    def _making(self) -> Kernel:
+        return self._kernel(range(self._sizes.summed, len(self._program.outputs)), reduced=False)
+
+    def _kernel(self, outputs: range, *, reduced: bool) -> Kernel:
+        """Return a kernel that computes the outputs at the given positions."""
+        tape, inputs, found = to_tape(self._program)
+        varies = [i >= self._sizes.shared for i in range(len(inputs))]
+        return make_kernel(tape.program([found[i] for i in outputs]), varies, reduced=reduced)
+
+    def backends(self, known: set[int]) -> dict[str, str]:
+        """Return the backends: see `Call.backends`."""
+        made = [(name, vars(self).get(f"_{name}")) for name in ("summing", "making")]
+        return {
+            name: text for part, kernel in made if kernel for name, text in prefix_keys(part, kernel.backends).items()
+        }
+
+    def __len__(self) -> int:
+        """Return the number of instructions of one row."""
+        return len(self._program)
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Append a `BatchCall` on the numbers of all arrays: see `Call.expanded`."""
+        shared, widths, summed, made = self._sizes
+        sizes = BatchSizes(shared, sum(widths), summed)
+        call = BatchCall(self._program, sizes, numpy.empty((self._rows, 0)), make_kernel)
+        results = append_call(call, tape, self._columns(operands))
+        starts = itertools.accumulate([width * self._rows for width in made[:-1]], initial=summed)
+        arrays = []
+        for start, width in zip(starts, made, strict=False):
+            columns = [results[start + i * self._rows : start + (i + 1) * self._rows] for i in range(width)]
+            arrays.append(list(itertools.chain.from_iterable(zip(*columns, strict=True))))
+        return [*results[:summed], *arrays]
+
+    def _columns(self, operands: list[Any]) -> Indices:
+        """Return the shared operands, followed by the columns of all arrays."""
+        shared, widths, _, _ = self._sizes
+        given: Indices = operands[:shared]
+        for array, width in zip(operands[shared:], widths, strict=True):
+            for position in range(width):
+                given += array[position::width]
+        return given
+
+    # Derivatives
+
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
+        """Append a call that computes the cotangents: see `Call.vjp_needed`."""
+        asked = tuple(wanted)
+        seeded = tuple([index != NO_INDEX for index in adjoints])
+        if not any(asked):
+            return [NO_INDEX] * self.inputs
+        if (asked, seeded) not in self._pullbacks:
+            self._pullbacks[asked, seeded] = self._pullback(asked, seeded)
+        given = _merged(operands, self._sizes.shared, adjoints, self._sizes.summed)
+        results = iter(append_call(self._pullbacks[asked, seeded], tape, given))
+        return [next(results) if is_asked else NO_INDEX for is_asked in asked]
+
+    def _pullback(self, asked: Sequence[bool], seeded: Sequence[bool]) -> MapCall:
+        """Return a call that computes the cotangents of the operands `asked`. The results `seeded` have cotangents."""
+        shared, widths, summed, made = self._sizes
+        tape = Tape()
+        groups = _Groups(tape, shared, widths)
+        seeds = _Groups(tape, summed, made, seeded)
+        outputs = tape.inline(self._program, groups.primals)
+        given = [(x, seed) for x, seed in zip(outputs, seeds.primals, strict=True) if seed != NO_INDEX]
+        of_shared = [x for x, is_asked in zip(groups.shared, asked, strict=False) if is_asked]
+        rows = [row for row, is_asked in zip(groups.rows, asked[shared:], strict=True) if is_asked]
+        found = tape.reverse(given, [*of_shared, *itertools.chain.from_iterable(rows)])
+        return _made(tape, found, self._rows, (groups, seeds), len(of_shared), [len(row) for row in rows])
+
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append a call that computes the tangents: see `Call.jvp`."""
+        moved = tuple([index != NO_INDEX for index in tangents])
+        if not any(moved):
+            return [NO_INDEX] * self.outputs
+        if moved not in self._pushforwards:
+            self._pushforwards[moved] = self._pushforward(moved)
+        return append_call(
+            self._pushforwards[moved], tape, _merged(operands, self._sizes.shared, tangents, self._sizes.shared)
+        )
+
+    def _pushforward(self, moved: Sequence[bool]) -> MapCall:
+        """Return a call that computes the tangents of all results. The operands `moved` have tangents."""
+        shared, widths, summed, made = self._sizes
+        tape = Tape()
+        groups = _Groups(tape, shared, widths)
+        seeds = _Groups(tape, shared, widths, moved)
+        outputs = tape.inline(self._program, groups.primals)
+        given = [(x, seed) for x, seed in zip(groups.primals, seeds.primals, strict=True) if seed != NO_INDEX]
+        return _made(tape, tape.forward(given, outputs), self._rows, (groups, seeds), summed, made)
+
+
+class Extremes(MapCall):
+    """A call without derivatives that finds the maximum or minimum of each output of a program over the rows.
+
+    The results are all extremes, followed by the first row that has each of them. An extreme is nan if any row is nan.
+
+    Args:
+        program: The program of one row: see `MapCall`.
+        rows: Number of rows.
+        sizes: The sizes of the operands. The program has one array as result.
+        largest: Whether to find maxima.
+    """
+
+    name = "extremes"
+
+    def __init__(self, program: Program, rows: int, sizes: Sizes, *, largest: bool) -> None:
+        super().__init__(program, rows, sizes)
+        self._largest = largest
+        self.outputs, self.kinds = 2 * len(program.outputs), ()
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return the extremes and their rows as floats."""
+        columns = self._columns_of(operands, empty)
+        places = [int(column.argmax() if self._largest else column.argmin()) for column in columns]
+        best = [float(column[place]) for column, place in zip(columns, places, strict=True)]
+        return [*best, *map(float, places)]
+
+    def _columns_of(self, operands: Sequence[Operand], empty: Allocate) -> list[Any]:
+        """Return the column of each output. A column of an operand is not copied."""
+        shared = self._sizes.shared
+        if any(not shared <= index < self._program.inputs for index in self._program.outputs):
+            [made] = super().run(operands, empty)
+            return list(numpy.asarray(made).T)
+        given = [column for array in operands[shared:] for column in numpy.asarray(array).T]
+        return [given[index - shared] for index in self._program.outputs]
+
+    def only(self, flags: Sequence[bool]) -> MapCall:
+        """Return the call itself: it finds all results together."""
+        return self
+
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
+        """Return symbolic zeros: extremes and rows are treated as constants."""
+        return [NO_INDEX] * self.inputs
+
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Return symbolic zeros: extremes and rows are treated as constants."""
+        return [NO_INDEX] * self.outputs
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Append an `ExtremeCall` on the numbers of all arrays: see `Call.expanded`."""
+        sizes = BatchSizes(self._sizes.shared, sum(self._sizes.widths), 0)
+        constants = numpy.empty((self._rows, 0))
+        call = ExtremeCall(self._program, sizes, constants, make_kernel, largest=self._largest)
+        return append_call(call, tape, self._columns(operands))
+
+
+class _Groups:
+    """New inputs of a tape for numbers that all rows share, and for the rows of arrays.
+
+    Args:
+        tape: The tape.
+        shared: Number of shared numbers.
+        widths: The width of each array.
+        are_there: Whether each number and each array has inputs. If not, its indices are `NO_INDEX`.
+
+    Attributes:
+        shared: The index of each shared number.
+        rows: The indices of the row of each array.
+    """
+
+    def __init__(self, tape: Tape, shared: int, widths: Sequence[int], are_there: Sequence[bool] | None = None) -> None:
+        flags = [True] * (shared + len(widths)) if are_there is None else are_there
+        self.shared = [tape.input() if flag else NO_INDEX for flag in flags[:shared]]
+        self.rows = [
+            [tape.input() if flag else NO_INDEX for _ in range(width)]
+            for width, flag in zip(widths, flags[shared:], strict=True)
+        ]
+
+    @property
+    def primals(self) -> Indices:
+        """All indices, in the order of the inputs or outputs of the program of a row."""
+        return [*self.shared, *itertools.chain.from_iterable(self.rows)]
+
+
+def _made(
+    tape: Tape, found: Indices, rows: int, groups: tuple[_Groups, _Groups], summed: int, made: Sequence[int]
+) -> MapCall:
+    """Return a `MapCall` of the outputs `found` of a tape, whose inputs are two groups."""
+    first, second = groups
+    arrays = [*first.rows, *[row for row in second.rows if NO_INDEX not in row]]
+    shared = [*first.shared, *[index for index in second.shared if index != NO_INDEX]]
+    ordered = Tape()
+    inputs = {index: ordered.input() for index in [*shared, *itertools.chain.from_iterable(arrays)]}
+    program = ordered.program(ordered.inline(tape.program(found), [inputs[index] for index in sorted(inputs)]))
+    return MapCall(program, rows, Sizes(len(shared), tuple(map(len, arrays)), summed, tuple(made)))
+
+
+def _merged(operands: Indices, shared: int, derivatives: Indices, numbers: int) -> Indices:
+    """Return the operands of a derivative: shared numbers and their derivatives, then arrays and their derivatives."""
+    given = [
+        *operands[:shared],
+        *derivatives[:numbers],
+        *operands[shared:],
+        *derivatives[numbers:],
+    ]
+    return [index for index in given if index != NO_INDEX]

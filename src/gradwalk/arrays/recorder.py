@@ -1,0 +1,81 @@
+"""`RECORDER`: lets a recording treat large arrays as single inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy
+
+from gradwalk.arrays import array_functions as _functions
+from gradwalk.arrays.array_program import ArrayProgram
+from gradwalk.arrays.handles import Handle, new_handle
+from gradwalk.arrays.kinds import ArrayKind
+from gradwalk.arrays.rows import LEVEL
+from gradwalk.arrays.traced_array import MOST_WIDTH, TracedArray, of_ordered
+from gradwalk.program.tape import Indices, Tape
+from gradwalk.program.tracing.array_handle import ArrayHandle, OpenedArray
+from gradwalk.trees.tree import TreeDef, size
+from gradwalk.value.modes import depth
+
+LEAST_SIZE = 10_000  # numbers in an array that becomes one input
+
+del _functions  # imported because it adds functions to `traced_array.FUNCTIONS`
+
+
+class Recorder:
+    """Makes the arrays of a recording, and evaluates tapes that have arrays: see `ArrayRecorder`."""
+
+    def opened(self, leaf: Any) -> OpenedArray | None:
+        """Return an array as a new input of a recording, or None if the leaf is not a large array."""
+        if isinstance(leaf, TracedArray):
+            handle = leaf.in_order()
+            return None if handle is None else _opened_again(leaf, handle)
+        if not isinstance(leaf, numpy.ndarray) or leaf.size < LEAST_SIZE or leaf.dtype.kind not in "fiub":
+            return None
+        axis = leaf.shape.index(max(leaf.shape))
+        if leaf.size // leaf.shape[axis] > MOST_WIDTH or depth() >= LEVEL - 1:
+            return None
+        numbers = numpy.array(leaf, numpy.float64, order="C").reshape(leaf.shape[0], -1)  # a copy: `leaf` may change
+        handle = new_handle(ArrayKind(*numbers.shape), numbers)
+        number_type = int if leaf.dtype.kind in "iu" else float  # a bool argument is a float, as outside of arrays
+        return OpenedArray(handle, numbers, partial(of_ordered, handle, leaf.shape, axis, number_type, is_input=True))
+
+    def kind_of(self, operand: Any) -> ArrayKind | None:
+        """Return the kind of an operand that is an array or a handle, or None if it is a number."""
+        if isinstance(operand, Handle):
+            return operand.kind
+        return ArrayKind(*operand.shape) if isinstance(operand, numpy.ndarray) else None
+
+    def evaluate(self, tape: Tape, outputs: Indices, operands: Sequence[Any]) -> list[Any]:
+        """Compute the results of instructions on a tape: see `ArrayRecorder.evaluate`."""
+        return ArrayProgram(tape, outputs).evaluate(operands)
+
+    def unflattened(self, treedef: TreeDef, numbers: Sequence[Any]) -> Any:
+        """Return a tree, given its numbers and arrays."""
+        rest = iter(numbers)
+        leaves: list[Any] = []
+        for shape, number_type in zip(treedef.shapes, treedef.types or [float] * len(treedef.shapes), strict=True):
+            first = next(rest) if size(shape) else None
+            if isinstance(first, ArrayHandle):
+                assert isinstance(first, Handle)
+                assert not isinstance(shape, str)
+                leaves.append(of_ordered(first, shape, shape.index(max(shape)), number_type))
+            elif isinstance(first, numpy.ndarray) and first.dtype != object:
+                leaves.append(first.reshape(shape))
+            else:
+                others = [next(rest) for _ in range(size(shape) - 1)] if not isinstance(first, numpy.ndarray) else []
+                found = first.ravel().tolist() if isinstance(first, numpy.ndarray) else [first, *others]
+                one = TreeDef(None, (shape,), types=(number_type,))
+                leaves.append(one.results(found if size(shape) else []))
+        return treedef.unflatten(leaves)
+
+
+def _opened_again(array: TracedArray, outer: Handle) -> OpenedArray:
+    """Return an array of an enclosing recording as an input of a new recording."""
+    handle = new_handle(outer.kind, outer.numbers)
+    return OpenedArray(handle, outer, partial(of_ordered, handle, array.shape, array.axis, array.number_type))
+
+
+RECORDER = Recorder()

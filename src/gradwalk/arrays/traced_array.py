@@ -1,0 +1,573 @@
+"""`TracedArray`: a large array in a recorded function. Functions of it are recorded once, for the numbers of one row.
+
+A `TracedArray` stands for a NumPy array of Values. One axis of the array, with one index for each row, is not stored:
+`rows` has the other axes, and its elements are placeholders for the numbers of any row. Elementwise functions and
+reductions of the other axes compute with `rows`. Reductions of the axis of rows, and anything that needs the array as a
+whole, record one call. A function that knows nothing of these arrays gets an ordinary array of Values instead.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+import weakref
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from gradwalk.arrays import rows
+from gradwalk.arrays.handles import Handle, apply_call, apply_layout, constant
+from gradwalk.arrays.kinds import ArrayKind
+from gradwalk.arrays.layout_calls import MoveRows, Reshape, Slice, Unpack
+from gradwalk.batching.vmap import vmap
+from gradwalk.program.tracing.array_handle import RecordedArray
+from gradwalk.trees.tree import type_of
+from gradwalk.value import arrays
+from gradwalk.value.arrays import Axis, as_array, counted_axes
+from gradwalk.value.convert import is_number
+from gradwalk.value.modes import RecordingError, depth, is_staging, is_without_gradient, with_gradient
+from gradwalk.value.node import number_type_of, with_number_type
+from gradwalk.value.value import Value
+
+_MOST_STEPS = 32  # elementwise functions of a row that are applied before the result is stored
+MOST_WIDTH = 2048  # numbers in a row
+
+NOT_HANDLED = object()  # the result of a function that needs an array of Values
+
+# Functions of NumPy, and functions of lists in gradwalk.math, that are implemented for these arrays: array_functions.py
+# adds them. Each takes the arguments of the function, and may return `NOT_HANDLED`.
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+
+
+class TracedArray(NDArrayOperatorsMixin, RecordedArray):
+    """A large array in a recorded function.
+
+    Args:
+        rows: An object array with the numbers of one row.
+        count: Number of rows.
+        axis: The position of the axis of rows among the axes of the array.
+        steps: Number of functions that have been applied to the rows since the array was stored.
+        handle: The handle of the array whose columns are the numbers in `rows`, if there is one.
+    """
+
+    def __init__(self, rows: Any, count: int, axis: int, steps: int = 0, handle: Handle | None = None) -> None:
+        self.rows, self.count, self.axis = rows, count, axis
+        self._steps, self._handle = steps, handle
+        self._in_order: Handle | None = None  # see `in_order`
+        self._elements: Any = None  # the array of Values, once something has needed it
+        self._views: list[weakref.ref[TracedArray]] = []  # arrays that share their elements with this one
+        self._base: tuple[TracedArray, Callable[[Any], Any]] | None = None  # the array that this one is a view of
+
+    # Attributes of an array
+
+    @property  # type: ignore[misc]  # read-only
+    def __class__(self) -> Any:
+        return numpy.ndarray  # for functions that ask `isinstance(x, numpy.ndarray)`
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The shape of the array."""
+        shape: tuple[int, ...] = self.rows.shape
+        return (*shape[: self.axis], self.count, *shape[self.axis :])
+
+    @property
+    def ndim(self) -> int:  # type: ignore[override]
+        """Number of axes."""
+        return int(self.rows.ndim) + 1
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(self.rows.size) * self.count
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of an array of Values: object."""
+        return numpy.dtype(object)
+
+    @property
+    def number_type(self) -> type:  # type: ignore[override]
+        """The type that all elements have: bool, int or float."""
+        return type_of(self.rows)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        if self.size > 1:
+            raise ValueError(
+                "the truth value of an array with more than one element is ambiguous: use a.any() or a.all()"
+            )
+        return bool(self.elements)
+
+    def __float__(self) -> float:
+        return float(self.elements)
+
+    def __int__(self) -> int:
+        return int(self.elements)
+
+    def __contains__(self, x: Any) -> bool:
+        return x in self.elements
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def __repr__(self) -> str:
+        return f"<array of shape {self.shape} that is being recorded>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(numpy.ndarray, name):
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        function = getattr(numpy, name, None)
+        if self.is_whole and callable(function) and function in FUNCTIONS:
+            return lambda *args, **kwargs: self.__array_function__(function, (), (self, *args), kwargs)
+        return getattr(self.elements, name)
+
+    # The two other forms of the array
+
+    @property
+    def elements(self) -> Any:
+        """The array as a NumPy array of Values. From now on, this array is used, because it may be changed."""
+        if self._elements is None:
+            if self._base is not None:
+                base, view = self._base
+                self._elements = view(base.elements)
+            else:
+                array = arrays.of_objects(apply_layout(Unpack(self.stored().kind), [self.stored()]), self._stored_shape)
+                in_c_order = numpy.ascontiguousarray(numpy.moveaxis(array, 0, self.axis))  # its ravel() is a view
+                self._elements = self._noted(in_c_order)
+            for reference in self._views:
+                shared = reference()
+                if shared is not None:
+                    _ = shared.elements
+        return self._elements
+
+    def elements_only(self) -> Any:
+        """Return the array as an ordinary array of Values: see `WholeArray.elements_only`."""
+        return self.elements
+
+    def stored(self) -> Handle:
+        """Return the handle of an array with these rows. Record the call that computes it, if needed."""
+        if self._handle is None:
+            call, operands = rows.mapped([], [self.rows.ravel().tolist()], self.count)
+            with with_gradient():  # the rows were computed before
+                [self._handle] = apply_call(call, operands)
+            self.rows = rows.row_of(self._handle, self.rows.shape, self.number_type)
+            self._steps = 0
+        return self._handle
+
+    def in_order(self) -> Handle | None:
+        """Return the handle of an array with these elements in C order, or None: see `RecordedArray.in_order`."""
+        if not self.is_whole:
+            return None
+        if self._in_order is None and math.prod(self.rows.shape[: self.axis]) == 1:
+            self._in_order = self.stored()
+        if self._in_order is None:
+            [self._in_order] = apply_layout(MoveRows(self.shape, self.axis, is_back=True), [self.stored()])
+        return self._in_order
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the array is still one operand. If not, its elements are ordinary Values.
+
+        It never is in a function of one row, where the numbers of another array's row are given.
+        """
+        return self._elements is None and depth() < rows.LEVEL
+
+    @property
+    def _stored_shape(self) -> tuple[int, ...]:
+        return (self.count, *self.rows.shape)
+
+    def _noted(self, array: Any, index: int | None = None) -> Any:
+        """Note the type and the label of new elements. They are the row with an index, or all elements."""
+        number_type, label = self.number_type, self._label
+        for at, x in numpy.ndenumerate(array) if label or number_type is not float else ():
+            if number_type is not float:
+                with_number_type(x, number_type)
+            if label:
+                place = at if index is None else (*at[: self.axis], index, *at[self.axis :])
+                x.label = f"{label}[{', '.join(map(str, place))}]"
+        return array
+
+    @property
+    def _label(self) -> str:
+        """The name of the array if it is an argument, else ""."""
+        return "" if self._in_order is None else self._in_order.label
+
+    def _view(self, other: TracedArray, view: Callable[[Any], Any]) -> TracedArray:
+        """Note that another array is a view of this one, which NumPy would make with `view`."""
+        other._base = self, view
+        self._views.append(weakref.ref(other))
+        return other
+
+    def numbers(self) -> Any:
+        """Return the array as float64: see `WholeArray.numbers`."""
+        return numpy.moveaxis(self.stored().numbers.reshape(self._stored_shape), 0, self.axis)
+
+    def become(self, other: Any) -> TracedArray:
+        """Replace all elements, as an assignment to `self[...]` does."""
+        is_like_other = isinstance(other, TracedArray) and other.is_whole and other.shape == self.shape
+        if self.is_whole and self._base is None and not any(view() for view in self._views) and is_like_other:
+            self.rows, self.count, self.axis = other.rows, other.count, other.axis
+            self._steps, self._handle, self._in_order = other._steps, other._handle, other._in_order
+        else:
+            self.elements[...] = other
+        return self
+
+    # Elementwise functions
+
+    def mapped(self, function: Callable[..., Any], operands: Sequence[Any]) -> Any:
+        """Broadcast the operands and apply a function to each element: see `WholeArray.mapped`."""
+        found = mapped(numpy.frompyfunc(function, len(operands), 1), operands)
+        return arrays.elementwise(function, tuple(map(elements_of, operands))) if found is NOT_HANDLED else found
+
+    def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Apply a ufunc of NumPy to each element."""
+        out = kwargs.pop("out", ())
+        found = NOT_HANDLED if kwargs and method == "__call__" else _of_ufunc(ufunc, method, inputs, kwargs)
+        if found is NOT_HANDLED:
+            given = [elements_of(x) for x in inputs]
+            targets = {"out": tuple(map(elements_of, out))} if out else {}
+            return getattr(ufunc, method)(*given, **kwargs, **targets)
+        if not out:
+            return found
+        [target] = out
+        if isinstance(target, TracedArray):
+            return target.become(found)
+        target[...] = elements_of(found)
+        return target
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Apply a function of NumPy."""
+        found = _called(function, args, kwargs)
+        if found is not NOT_HANDLED:
+            return found
+        return function(*map(elements_of, args), **{name: elements_of(x) for name, x in kwargs.items()})
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self.elements if dtype is None else self.elements.astype(dtype)
+        return array.copy() if copy else array
+
+    # Parts
+
+    def __iter__(self) -> Any:
+        return iter(self.elements)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, slice) and key == slice(None):
+            self.become(value)
+        else:
+            self.elements[_as_index(key)] = elements_of(value)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._selected(key) if self.is_whole else None
+        return self.elements[_as_index(key)] if found is None else found
+
+    def _selected(self, key: Any) -> Any:
+        """Return the part of the array that integers, slices and new axes select, or None for another key."""
+        parts = _full_key(key, self.ndim)
+        if parts is None:
+            return None
+        place = [i for i, part in enumerate(parts) if part is not None][self.axis]
+        others = (*parts[:place], *parts[place + 1 :])
+        selected = parts[place]
+        if not isinstance(selected, slice):
+            return self._row(operator.index(selected))[others]
+        axis = sum(part is None or isinstance(part, slice) for part in parts[:place])
+        array = self if selected == slice(None) else self._sliced(selected)
+        made = TracedArray(as_array(array.rows[others]), array.count, axis, array._steps)
+        return self._view(made, lambda elements: elements[key])
+
+    def _row(self, index: int) -> Any:
+        """Return one row as an object array."""
+        if not -self.count <= index < self.count:
+            raise IndexError(f"index {index} is out of bounds for axis {self.axis} with size {self.count}")
+        start = index % self.count
+        array = self._sliced(slice(start, start + 1))
+        values = apply_layout(Unpack(array.stored().kind), [array.stored()])
+        row = numpy.empty(len(values), dtype=object)
+        row[:] = values
+        row = self._noted(row.reshape(self.rows.shape), start)
+        row.flags.writeable = False  # an assignment would not change this array
+        return row
+
+    def _sliced(self, selected: slice) -> TracedArray:
+        """Return the selected rows. The axis of rows stays where it is."""
+        handle = self.stored()
+        [made] = apply_layout(Slice(handle.kind, selected), [handle])
+        return of_handle(made, self.rows.shape, self.axis, self.number_type)
+
+    # Shapes
+
+    @property
+    def T(self) -> Any:  # noqa: N802  # the name in NumPy
+        """The array with its axes in reverse order."""
+        return self.transpose()
+
+    def transpose(self, *axes: Any) -> Any:
+        """Return the array with its axes in another order, as NumPy does."""
+        if not self.is_whole:
+            return self.elements.transpose(*axes)
+        given = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        order = counted_axes(tuple(given), self.ndim) if given else tuple(range(self.ndim))[::-1]
+        if len(order) != self.ndim:
+            return self.elements.transpose(*axes)
+        inner = [a - (a > self.axis) for a in order if a != self.axis]
+        made = TracedArray(self.rows.transpose(inner), self.count, order.index(self.axis), self._steps)
+        return self._view(made, lambda elements: elements.transpose(order))
+
+    def reshape(self, *shape: Any, **kwargs: Any) -> Any:
+        """Return the array in another shape, as NumPy does."""
+        wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        sizes: list[int] = [operator.index(length) for length in wanted] if not kwargs and self.is_whole else []
+        given = math.prod(sizes)
+        if sizes.count(-1) == 1 and given:
+            sizes[sizes.index(-1)] = self.size // -given
+        is_possible = bool(sizes) and self.axis == 0 and math.prod(sizes) == self.size and min(sizes) > 0
+        longest = sizes.index(max(sizes)) if is_possible else -1
+        if longest < 0 or set(sizes[:longest]) - {1} or self.size // sizes[longest] > MOST_WIDTH:
+            return self.elements.reshape(*shape, **kwargs)
+        inner = (*sizes[:longest], *sizes[longest + 1 :])
+        kind = ArrayKind(sizes[longest], self.size // sizes[longest])
+        if kind.rows == self.count:
+            made = TracedArray(self.rows.reshape(inner), self.count, longest, self._steps, self._handle)
+        else:
+            [handle] = apply_layout(Reshape(self.stored().kind, kind), [self.stored()])
+            made = of_handle(handle, inner, longest, self.number_type)
+        return self._view(made, lambda elements: elements.reshape(sizes))
+
+    def ravel(self, order: str = "C") -> Any:
+        """Return the array with one axis."""
+        return self.reshape(-1) if order == "C" else self.elements.ravel(order)
+
+    def flatten(self, order: str = "C") -> Any:
+        """Return a copy of the array with one axis."""
+        return self.ravel().copy() if order == "C" else self.elements.flatten(order)
+
+    def copy(self, order: str = "C") -> Any:
+        """Return a copy of the array."""
+        if not self.is_whole:
+            return self.elements.copy(order)
+        return TracedArray(self.rows.copy(), self.count, self.axis, self._steps, self._handle)
+
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return a copy of the array. Its elements stay Values for `object`; other dtypes are as for an array."""
+        if self.is_whole and numpy.dtype(dtype) == object:
+            return self.copy()
+        return self.elements.astype(dtype, *args, **kwargs)
+
+    # Functions of lists
+
+    def reduced(self, function: Callable[[list[Any]], Any], axis: Axis, keepdims: bool) -> Any:
+        """Reduce some axes with a function of a list of elements: see `WholeArray.reduced`."""
+        axes = counted_axes(axis, self.ndim)
+        if not self.is_whole or (self.axis in axes and function not in FUNCTIONS):
+            return arrays.reduced(function, self.elements, axis, keepdims)
+        if self.axis in axes:
+            return FUNCTIONS[function](self, axes, keepdims)
+        return self.of_inner(lambda row, inner: arrays.reduced(function, row, inner, keepdims), axes, keepdims)
+
+    def along(self, function: Callable[[list[Any]], Sequence[Any]], axis: Axis) -> Any:
+        """Apply a function of a list of elements along some axes: see `WholeArray.along`."""
+        axes = counted_axes(axis, self.ndim)
+        if not self.is_whole or (self.axis in axes and function not in FUNCTIONS):
+            return arrays.along(function, self.elements, axis)
+        if self.axis in axes:
+            return FUNCTIONS[function](self, axes)
+        return self.of_inner(lambda row, inner: arrays.along(function, row, inner), axes, keepdims=True)
+
+    def vmapped(self, f: Callable[..., Any], batch: Any, batching: Any) -> Any:
+        """Apply a function to each sample of a batch, which includes this array: see `WholeArray.vmapped`."""
+        return FUNCTIONS[vmap](f, batch, batching)
+
+    def of_inner(self, function: Callable[[Any, tuple[int, ...]], Any], axes: Sequence[int], keepdims: bool) -> Any:
+        """Apply a function to axes of each row. The function takes a row and the positions of the axes in a row."""
+        inner = tuple([a - (a > self.axis) for a in axes])
+        found = rows.in_rows(lambda: function(self.rows, inner))
+        axis = self.axis if keepdims else self.axis - sum(a < self.axis for a in axes)
+        return TracedArray(as_objects(found), self.count, axis, self._steps + 1)
+
+    @property
+    def steps(self) -> int:
+        """Number of functions that have been applied to the rows since the array was stored."""
+        return self._steps
+
+
+def of_handle(
+    handle: Handle, inner: Sequence[int], axis: int, number_type: type = float, *, is_input: bool = False
+) -> TracedArray:
+    """Return the array with a handle. `inner` is the shape of a row, and `axis` the position of the axis of rows."""
+    row = rows.row_of(handle, inner, number_type, is_input=is_input)
+    return TracedArray(row, handle.kind.rows, axis, 0, handle)
+
+
+def _full_key(key: Any, ndim: int) -> tuple[Any, ...] | None:
+    """Return a key with one part for each axis, and None for each new axis; or None if a part is something else."""
+    parts = key if isinstance(key, tuple) else (key,)
+    is_int = [isinstance(part, (int, numpy.integer)) and not isinstance(part, bool) for part in parts]
+    if not all(
+        known or part is None or part is Ellipsis or isinstance(part, slice)
+        for part, known in zip(parts, is_int, strict=True)
+    ):
+        return None
+    missing = ndim - sum(part is not None and part is not Ellipsis for part in parts)
+    if missing < 0 or sum(part is Ellipsis for part in parts) > 1:
+        return None  # NumPy raises the error
+    if not any(part is Ellipsis for part in parts):
+        parts = (*parts, Ellipsis)
+    [at] = [i for i, part in enumerate(parts) if part is Ellipsis]
+    return (*parts[:at], *[slice(None)] * missing, *parts[at + 1 :])
+
+
+def of_ordered(
+    handle: Handle, shape: tuple[int, ...], axis: int, number_type: type = float, *, is_input: bool = False
+) -> TracedArray:
+    """Return an array of a given shape, with rows along an axis. The handle has the same elements in C order.
+
+    `is_input` tells whether the array is an argument: see `row_of`.
+    """
+    inner = (*shape[:axis], *shape[axis + 1 :])
+    if math.prod(shape[:axis]) == 1:
+        kind = ArrayKind(shape[axis], handle.kind.size // shape[axis])
+        [moved] = [handle] if kind == handle.kind else apply_layout(Reshape(handle.kind, kind), [handle])
+    else:
+        [moved] = apply_layout(MoveRows(shape, axis), [handle])
+    array = of_handle(moved, inner, axis, number_type, is_input=is_input)
+    array._in_order = handle
+    return array
+
+
+def elements_of(x: Any) -> Any:
+    """Replace arrays that are whole by arrays of Values, also in lists and tuples."""
+    if isinstance(x, TracedArray):
+        return x.elements
+    if type(x) in (list, tuple) and any(isinstance(item, (TracedArray, list, tuple)) for item in x):
+        return type(x)(map(elements_of, x))
+    return x
+
+
+def _as_index(key: Any) -> Any:
+    """Return a key for an array of Values. A recorded condition on an array is a branch on each element."""
+    if isinstance(key, tuple):
+        return tuple(map(_as_index, key))
+    if not isinstance(key, TracedArray):
+        return key
+    elements = key.elements
+    if key.number_type is not bool:
+        return elements
+    return numpy.array([bool(x) for x in elements.flat], bool).reshape(elements.shape)
+
+
+def as_objects(found: Any) -> Any:
+    """Return a number or an array as an object array."""
+    array = as_array(found)
+    return array if array.dtype == object else array.astype(object)
+
+
+def mapped(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
+    """Apply an elementwise function of arrays to rows; return `NOT_HANDLED` if it needs arrays of Values."""
+    given = [x.elements if isinstance(x, TracedArray) and not x.is_whole else x for x in operands]
+    whole = [x for x in given if isinstance(x, TracedArray)]
+    numpy.broadcast_shapes(*[as_array(x).shape for x in given])  # or raises ValueError
+    places = {(x.ndim - x.axis, x.count) for x in whole}
+    if len(places) != 1 or is_without_gradient():
+        return NOT_HANDLED
+    [(place, count)] = places
+    for x in whole:
+        if x.steps > _MOST_STEPS:
+            x.stored()
+    aligned = [row_of_operand(x, place, count) for x in given]
+    if any(row is NOT_HANDLED for row in aligned):
+        return NOT_HANDLED
+    try:
+        found = as_objects(rows.in_rows(lambda: function(*aligned)))
+    except (RecordingError, TypeError, ValueError):  # of the function: with an array of Values it may succeed
+        return NOT_HANDLED
+    if not all(isinstance(x, Value) or is_number(x) for x in found.flat):
+        return NOT_HANDLED
+    made = TracedArray(found, count, found.ndim + 1 - place, 1 + max(x.steps for x in whole))
+    if not is_staging() and found.size and all(is_condition(x) for x in found.flat):
+        return made.numbers() != 0.0  # outside of staged functions, the numbers are known
+    return made
+
+
+def row_of_operand(x: Any, place: int, count: int) -> Any:
+    """Return what an operand is for each row. `place` is the position of the axis of rows, counted from the end."""
+    if isinstance(x, TracedArray):
+        return x.rows
+    if isinstance(x, Value) or not (isinstance(x, (list, tuple)) or getattr(x, "ndim", 0) > 0):
+        return as_array(x)
+    array = as_array(x)
+    if array.ndim < place:
+        return array
+    axis = array.ndim - place
+    if array.shape[axis] == 1:
+        return array.take(0, axis=axis)
+    if array.shape[axis] != count or array.dtype == object or array.size > MOST_WIDTH * count:
+        return NOT_HANDLED
+    if array.dtype.kind not in "fiub":
+        return NOT_HANDLED
+    moved = numpy.moveaxis(array, axis, 0)
+    return rows.row_of(constant(moved.reshape(count, -1)), moved.shape[1:], type_of(array))
+
+
+def is_condition(x: Any) -> bool:
+    """Return whether a number of a row is a comparison."""
+    return isinstance(x, (bool, numpy.bool_)) or (isinstance(x, Value) and number_type_of(x) is bool)
+
+
+_LOGICAL: dict[Any, Callable[..., Any]] = {
+    numpy.logical_and: operator.and_,
+    numpy.logical_or: operator.or_,
+    numpy.logical_xor: operator.xor,
+    numpy.logical_not: arrays.negated,
+    numpy.invert: arrays.negated,
+    numpy.bitwise_and: operator.and_,
+    numpy.bitwise_or: operator.or_,
+    numpy.bitwise_xor: operator.xor,
+}
+_REDUCTIONS = {numpy.add: numpy.sum, numpy.maximum: numpy.max, numpy.minimum: numpy.min}
+
+
+_signature = lru_cache(inspect.signature)
+
+
+def _called(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Call the implementation of a function; return `NOT_HANDLED` if there is none for these arguments."""
+    implementation = FUNCTIONS.get(function)
+    if implementation is None:
+        return NOT_HANDLED
+    try:
+        _signature(implementation).bind(*args, **kwargs)
+    except TypeError:  # an argument that the implementation does not have
+        return NOT_HANDLED
+    return implementation(*args, **kwargs)
+
+
+def _of_ufunc(ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Apply a ufunc of NumPy; return `NOT_HANDLED` if it needs arrays of Values."""
+    if method == "reduce" and ufunc in _REDUCTIONS:
+        [array, *others] = inputs
+        axis = kwargs.pop("axis", 0)
+        return _called(_REDUCTIONS[ufunc], (array, axis, *others), kwargs)
+    if method != "__call__" or ufunc.nout != 1:
+        return NOT_HANDLED
+    if ufunc in FUNCTIONS:
+        return _called(ufunc, inputs, {})
+    function = numpy.frompyfunc(_LOGICAL.get(ufunc, ufunc), ufunc.nin, 1)
+    if ufunc not in _LOGICAL:
+        return mapped(function, inputs)
+
+    def logical(*given: Any) -> Any:
+        if not all(is_condition(x) for operand in given for x in operand.flat):
+            raise TypeError(f"{ufunc.__name__} takes conditions")
+        return function(*given)
+
+    return mapped(logical, inputs)

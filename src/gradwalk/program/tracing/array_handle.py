@@ -1,0 +1,84 @@
+"""`ArrayHandle`: a Value that stands for a whole array in a recording. `gradwalk.arrays` implements these classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from gradwalk.program.tape import Indices, Tape
+from gradwalk.value.arrays import WholeArray
+from gradwalk.value.value import Value
+
+
+class ArrayHandle(Value):
+    """A Value that stands for a whole array. Only calls that take arrays have it as an operand.
+
+    Attributes:
+        kind: The kind of the array: see `Call.kinds`.
+        numbers: The array, or None if its numbers are unknown.
+    """
+
+    kind: Any
+    numbers: Any
+
+    def elements(self) -> Sequence[Any]:
+        """Return the numbers of the array as Values."""
+        raise NotImplementedError
+
+    def first(self) -> Value:
+        """Return the first number of the array as a Value."""
+        raise NotImplementedError
+
+    def constant(self, tape: Tape) -> int:
+        """Append the array as a constant to a tape; return its index."""
+        raise NotImplementedError
+
+    def packed(self, tape: Tape, indices: Indices) -> int:
+        """Append an array of this kind with these numbers to a tape; return its index."""
+        raise NotImplementedError
+
+
+class RecordedArray(WholeArray):
+    """An array of an open recording."""
+
+    def in_order(self) -> ArrayHandle | None:
+        """Return the handle of an array with these elements in C order. Record the call that computes it, if needed.
+
+        Returns None if there is no such handle, because the recorded function uses the elements one by one.
+        """
+        raise NotImplementedError
+
+
+class OpenedArray(NamedTuple):
+    """An array that becomes one input of a recording.
+
+    Attributes:
+        handle: The handle.
+        operand: The array itself, or its handle in an enclosing recording.
+        array: Function that returns what the recorded function gets. It must be called after the handle has become an
+            input.
+    """
+
+    handle: ArrayHandle
+    operand: Any
+    array: Callable[[], RecordedArray]
+
+
+class ArrayRecorder(Protocol):
+    """Makes the arrays of a recording, and evaluates tapes that have arrays."""
+
+    def opened(self, leaf: Any) -> OpenedArray | None:
+        """Return an array as a new input of a recording, or None if the leaf is not a large array."""
+        ...
+
+    def kind_of(self, operand: Any) -> Any:
+        """Return the kind of an operand that is an array or an `ArrayHandle`, or None if it is a number."""
+        ...
+
+    def evaluate(self, tape: Tape, outputs: Indices, operands: Sequence[Any]) -> list[Any]:
+        """Compute the results of instructions on a tape. A result may be an array or an `ArrayHandle`."""
+        ...
+
+    def unflattened(self, treedef: Any, numbers: list[Any]) -> Any:
+        """Return a tree, given its numbers and arrays."""
+        ...

@@ -1,0 +1,89 @@
+"""Random functions of arrays, recorded with whole arrays and number by number, to second derivatives."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradwalk import grad, jit, math, vmap
+from gradwalk import numpy as gnp
+from gradwalk.arrays import recorder
+
+ROWS, WIDTH = 6, 2
+
+# Functions of two arrays of the shapes (6, 2) and (6,). Each returns an array of one of these shapes.
+STEPS: dict[str, Callable[[Any, Any], Any]] = {
+    "sin": lambda m, v: numpy.sin(m) + v[0],
+    "scaled": lambda m, v: m * v[:, None] - 0.5,
+    "quotient": lambda m, v: m / (2.0 + v[:, None] ** 2),
+    "column": lambda m, v: m[:, 1] * v,
+    "row sums": lambda m, v: m.sum(axis=1) + v,
+    "centered": lambda m, v: m - m.mean(axis=0),
+    "product": lambda m, v: m @ numpy.array([0.5, -1.0]),
+    "projected": lambda m, v: m * (v @ m),
+    "reversed": lambda m, v: v[::-1] * 2.0,
+    "shifted": lambda m, v: numpy.sqrt(1.0 + (v * v)) * v[0] + v.sum(),
+    "where": lambda m, v: gnp.where(v > 0.1, v, v * v),
+    "larger": lambda m, v: gnp.maximum(v, 0.3) * v,
+    "guarded": lambda m, v: gnp.where(gnp.less(0.5, v), gnp.log(v - 0.4), v),
+    "softmax": lambda m, v: math.softmax(m, axis=0) * 3.0,
+    "softmax of rows": lambda m, v: math.softmax(m, axis=1),
+    "maxima": lambda m, v: gnp.max(m, axis=1) - gnp.max(v),
+    "sorted": lambda m, v: gnp.sort(v) * m[:, 0],
+    "transposed": lambda m, v: (m.T * v).T,
+    "stacked": lambda m, v: numpy.stack([v, v * v], axis=1),
+    "flat": lambda m, v: m.reshape(-1)[::2] * v,
+    "each row": lambda m, v: vmap(lambda row, x: row * x + row[0])(m, v) * v[1],
+    "assigned": lambda m, v: _assigned(v) + 0.0 * m[:, 0],
+}
+
+
+def _assigned(v: Any) -> Any:
+    changed = v * 1.0
+    changed[1:3] = v[:2] * 2.0
+    changed += 0.1
+    return changed
+
+
+def composed(names: list[str]) -> Callable[[Any, Any], Any]:
+    """Return a function of two arrays that applies the steps one after the other, and adds up the results."""
+
+    def f(m: Any, v: Any) -> Any:
+        total = 0.0
+        for name in names:
+            result = STEPS[name](m, v)
+            m, v = (result, v) if numpy.ndim(result) == 2 else (m, result)
+            total = total + (result * result).mean()
+        return total * math.tanh(v.sum()) + math.logsumexp(m)
+
+    return f
+
+
+def derivatives(f: Callable[[Any, Any], Any], m: Any, v: Any) -> list[Any]:
+    """Return the value, the gradients, and the gradient of a product of gradients, recorded and not."""
+    both = grad(f, argnums=(0, 1))
+
+    def second(m: Any, v: Any) -> Any:
+        of_m, of_v = both(m, v)
+        return (of_m * of_m).sum() + (of_v * of_v * numpy.arange(float(ROWS))).sum()
+
+    again = grad(second, argnums=(0, 1))
+    return [jit(f)(m, v), *both(m, v), *jit(both)(m, v), *again(m, v), *jit(again)(m, v)]
+
+
+@given(names=st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=4), seed=st.integers(0, 1000))
+def test_random_functions_agree(names, seed):
+    generator = numpy.random.default_rng(seed)
+    m, v = generator.uniform(-1.0, 1.0, (ROWS, WIDTH)), generator.uniform(-1.0, 1.0, ROWS)
+    found = functools.partial(derivatives, composed(names), m, v)
+    expected = found()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recorder, "LEAST_SIZE", 1)
+        for one, other in zip(found(), expected, strict=True):
+            numpy.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)

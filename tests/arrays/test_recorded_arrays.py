@@ -1,0 +1,300 @@
+"""Recordings of functions of large arrays: their size, their numbers, and what the functions may do with an array."""
+
+from __future__ import annotations
+
+import copy
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy
+import pytest
+from references import jax, jnp
+from work import count_calls
+
+from gradwalk import (
+    RecordingError,
+    Value,
+    debug,
+    debug_nans,
+    grad,
+    hvp,
+    jacobian,
+    jit,
+    jvp,
+    linearize,
+    loops,
+    math,
+    no_grad,
+    vjp,
+    vmap,
+)
+from gradwalk import numpy as gnp
+from gradwalk.arrays import array_functions, recorder
+from gradwalk.arrays.array_program import ArrayProgram
+from gradwalk.arrays.traced_array import TracedArray
+
+x = numpy.random.default_rng(0).normal(size=7)
+t = numpy.random.default_rng(1).normal(size=7)
+
+
+@pytest.fixture
+def whole(monkeypatch):
+    """Make arrays of all sizes whole."""
+    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
+
+
+def loss(x: Any) -> Any:
+    return math.logsumexp(x) + (numpy.sin(x) * x).mean()
+
+
+@pytest.mark.parametrize("f", [loss, grad(loss)], ids=["value", "gradient"])
+def test_work_of_recording_does_not_depend_on_the_size(f):
+    few, many = numpy.linspace(-1.0, 1.0, 20_000), numpy.linspace(-1.0, 1.0, 500_000)
+    jit(f).recorded(few)  # imports and caches
+    assert count_calls(lambda: jit(f).recorded(many)) < 1.1 * count_calls(lambda: jit(f).recorded(few))
+
+
+def test_program_of_a_large_array_has_few_instructions():
+    recorded = jit(grad(loss))
+    recorded(numpy.linspace(-1.0, 1.0, 20_000))
+    assert isinstance(recorded.latest.program, ArrayProgram)
+    assert recorded.statistics.instructions < 200
+    assert set(recorded.statistics.backends.values()) != set()
+
+
+def test_gradients_agree_with_jax():
+    numbers = numpy.random.default_rng(2).normal(size=(3000, 4))
+    weights = numpy.array([0.3, -0.2, 0.5, 0.1])
+
+    def likelihood(m: Any, w: Any, xs: Any) -> Any:
+        scores = xs @ w
+        return (m.log(1.0 + m.exp(-scores)) * m.where(xs[:, 0] > 0, 1.0, 2.0)).sum() + (xs[1:] - xs[:-1]).std() * w[0]
+
+    found = jit(grad(lambda w, xs: likelihood(gnp, w, xs), argnums=(0, 1)))(weights, numbers)
+    expected = jax.grad(lambda w, xs: likelihood(jnp, w, xs), argnums=(0, 1))(weights, numbers)
+    for one, other in zip(found, expected, strict=True):
+        numpy.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_forward_mode_agrees_with_single_numbers(monkeypatch):
+    def results() -> list[Any]:
+        cube = lambda x: x**3 * x[0]  # noqa: E731
+        value, pull = vjp(cube, x)
+        again, push = linearize(cube, x)
+        with_aux = jvp(lambda x: (x * 2.0, {"a": x, "b": 1.0}), (x,), (t,), has_aux=True)
+        return [
+            *jvp(cube, (x,), (t,)),
+            *(value, pull(t)[0], pull(x)[0], again, push(t), push(x)),
+            *(with_aux[0], with_aux[1], with_aux[2]["a"]),
+            hvp(loss, (x,), (t,)),
+            jit(lambda x, t: hvp(loss, (x,), (t,)))(x, t),
+            jacobian(cube)(x),
+            grad(lambda x: (jvp(cube, (x,), (t,))[1] ** 2).sum())(x),
+        ]
+
+    expected = results()
+    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
+    for found, known in zip(results(), expected, strict=True):
+        assert isinstance(found, numpy.ndarray)
+        numpy.testing.assert_allclose(found, known, rtol=1e-10, atol=1e-12)
+
+
+def test_complex_and_real_arguments_are_differentiated_together(whole):
+    def f(z: Any, x: Any) -> Any:
+        return abs(z) ** 2 * x.sum()
+
+    of_z, of_x = grad(f, argnums=(0, 1))(1 + 2j, x)
+    assert of_z == pytest.approx(2 * (1 - 2j) * x.sum())
+    numpy.testing.assert_allclose(of_x, 5.0)
+    value, pull = vjp(lambda x: (x * 2.0, x.sum() * 1j), x)
+    numpy.testing.assert_allclose(pull((t, 1j))[0], 2 * t - 1.0)
+    assert value[1] == pytest.approx(1j * x.sum())
+
+
+def test_bits_do_not_depend_on_the_layout_of_the_argument(whole):
+    recorded = jit(lambda x: numpy.exp(x) * x.sum())
+    strided = numpy.zeros((7, 2))
+    strided[:, 1] = x
+    unaligned = numpy.frombuffer(b"." + x.tobytes(), numpy.float64, offset=1)
+    for same in (strided[:, 1], x.astype(">f8"), unaligned):
+        numpy.testing.assert_array_equal(recorded(same), recorded(x))
+
+
+def test_results_of_earlier_calls_stay(whole):
+    def f(m: Any, x: Any) -> Any:
+        return m.T @ m, m * x[0], x[::-1], x[1:] * m[0, 0], gnp.sort(x)
+
+    m = numpy.random.default_rng(4).normal(size=(50, 20))
+    recorded = jit(lambda m, x: (f(m, x), grad(lambda m: sum((y * y).sum() for y in f(m, x)))(m)))
+    results = [recorded(scale * m, scale * x) for scale in (1.0, 2.0, 3.0)]
+    for scale, (found, gradient) in zip((1.0, 2.0, 3.0), results, strict=True):
+        for one, expected in zip(found, f(scale * m, scale * x), strict=True):
+            numpy.testing.assert_allclose(one, expected, rtol=1e-12)
+        numpy.testing.assert_array_equal(gradient, recorded(scale * m, scale * x)[1])
+
+
+@pytest.mark.parametrize("flips", range(4))
+def test_products_of_large_matrices(monkeypatch, flips):
+    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
+    monkeypatch.setattr(array_functions, "_MOST_MULTIPLICATIONS", 0)  # no product is computed row by row
+    generator = numpy.random.default_rng(flips)
+    a, b, v = generator.normal(size=(9, 4)), generator.normal(size=(4, 7)), generator.normal(size=4)
+    first, second = a.T.copy() if flips & 1 else a, b.T.copy() if flips & 2 else b
+
+    def product(m: Any, x: Any, y: Any) -> Any:
+        x, y = x.T if flips & 1 else x, y.T if flips & 2 else y
+        return ((x @ y) ** 2).sum() * (v @ y).sum() + ((x @ v) ** 3).sum() * m.dot(y.sum(axis=1), v)
+
+    gradient = grad(lambda x, y: product(gnp, x, y), argnums=(0, 1))
+    of_jax = jax.grad(lambda x, y: product(jnp, x, y), argnums=(0, 1))
+    for found in (gradient(first, second), jit(gradient)(first, second)):
+        for one, expected in zip(found, of_jax(first, second), strict=True):
+            numpy.testing.assert_allclose(one, expected, rtol=1e-10)
+    tangents = generator.normal(size=first.shape), generator.normal(size=second.shape)
+    found = hvp(lambda pair: product(gnp, *pair), ((first, second),), (tangents,))
+    expected = jax.jvp(jax.grad(lambda pair: product(jnp, *pair)), ((first, second),), (tangents,))[1]
+    for one, other in zip(found, expected, strict=True):
+        numpy.testing.assert_allclose(one, other, rtol=1e-10)
+
+
+def test_network_of_whole_layers_agrees_with_jax():
+    generator = numpy.random.default_rng(5)
+    images, digits = generator.normal(size=(300, 40)), numpy.eye(40)[generator.integers(0, 40, 300)]
+    weights = {"hidden": 0.1 * generator.normal(size=(40, 260)), "out": 0.1 * generator.normal(size=(260, 40))}
+
+    def cross_entropy(m: Any, logsumexp: Any, w: Any, images: Any, digits: Any) -> Any:
+        scores = m.tanh(images @ w["hidden"]) @ w["out"]
+        return (logsumexp(scores, axis=1) - (scores * digits).sum(axis=1)).mean()
+
+    found = jit(grad(lambda w, *data: cross_entropy(gnp, math.logsumexp, w, *data)))(weights, images, digits)
+    of_jax = jax.grad(lambda w, *data: cross_entropy(jnp, jax.scipy.special.logsumexp, w, *data))
+    for name, expected in of_jax(weights, images, digits).items():
+        numpy.testing.assert_allclose(found[name], expected, rtol=1e-9, atol=1e-15)
+
+
+def test_argument_is_not_changed_and_not_kept(whole):
+    numbers = x.copy()
+
+    def f(z: Any) -> Any:
+        z += 1.0
+        numbers[0] = 100.0  # the function changes its caller's array
+        return (z * z).sum()
+
+    assert grad(f)(numbers)[0] == 2 * (x[0] + 1.0)
+    numpy.testing.assert_array_equal(numbers[1:], x[1:])
+
+
+def test_eager_values_get_gradients(whole):
+    scale = Value(3.0)
+    jit(lambda scale, x: (x * scale).sum())(scale, x).backward()
+    assert scale.grad == pytest.approx(x.sum())
+    leaves = numpy.array([Value(number) for number in x], dtype=object)
+    square = jit(lambda x: (x * x).sum())
+    square(x)
+    square(leaves).backward()
+    assert [leaf.grad for leaf in leaves] == pytest.approx(2 * x)
+    captured = Value(2.0)
+    results = jit(lambda x: x * captured)(x)
+    assert type(results) is numpy.ndarray
+    results.sum().backward()
+    assert captured.grad == pytest.approx(x.sum())
+
+
+def test_paths_are_recorded_for_branches(whole):
+    recorded = jit(lambda x: (x * x).sum() if x.sum() > 0.0 else x.sum() * int(x[0] > 0.0))
+    for _ in range(2):
+        for sign in (1.0, -1.0):
+            numbers = sign * numpy.abs(x)
+            assert recorded(numbers) == pytest.approx((x * x).sum() if sign > 0 else 0.0)
+    assert recorded.statistics.recordings == 2
+
+
+def test_training_loop_with_whole_data(whole):
+    data = numpy.random.default_rng(3).normal(size=(50, 2))
+    targets = data @ [1.0, -2.0]
+
+    def fit(w: Any, xs: Any, ys: Any) -> Any:
+        slope = grad(lambda w: ((xs @ w - ys) ** 2).mean())
+        return loops.fori_loop(0, 200, lambda i, w: w - 0.2 * slope(w), w)
+
+    numpy.testing.assert_allclose(jit(fit)(numpy.zeros(2), data, targets), [1.0, -2.0], atol=1e-6)
+
+
+def test_effects_run_once(whole):
+    seen: list[float] = []
+
+    def f(x: Any) -> Any:
+        debug.callback(lambda total: seen.append(float(total)), x.sum())
+        return x * 2.0
+
+    recorded = jit(f)
+    numpy.testing.assert_array_equal(recorded(x), 2.0 * x)
+    numpy.testing.assert_array_equal(recorded(x), 2.0 * x)
+    assert seen == pytest.approx([x.sum(), x.sum()])
+    seen.clear()
+    square = vmap(lambda v: [debug.callback(lambda v: seen.append(float(v)), v), v * v][1])
+    each = jit(lambda x: square(x) + 0.0 * x)
+    numpy.testing.assert_array_equal(each(x), x * x)
+    assert sorted(seen) == sorted(x)
+
+
+def test_modes_of_single_numbers_hold_for_arrays(whole):
+    def f(x: Any) -> Any:
+        with no_grad():
+            fixed = (x * x).sum()
+        return (x * fixed).sum()
+
+    numpy.testing.assert_allclose(grad(f)(x), (x * x).sum())
+    with debug_nans(), pytest.raises(FloatingPointError, match="log"):
+        grad(lambda x: numpy.log(x).sum())(x)
+
+
+def test_threads_share_a_recording(whole):
+    recorded = jit(grad(loss))
+    expected = recorded(x)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(recorded, [x] * 16):
+            numpy.testing.assert_array_equal(found, expected)
+
+
+def test_text_files_and_graphs_have_single_numbers(whole):
+    recorded = jit(lambda x: (x * x).sum() + x[0])
+    recorded(x)
+    assert recorded.program.inputs == 7
+    assert recorded.program.input_names[3] == "x[3]"
+    assert recorded.program.run(x) == pytest.approx([(x * x).sum() + x[0]])
+    assert recorded.lower(x).compile()(x) == pytest.approx((x * x).sum() + x[0])
+    assert recorded.walk(x).graph.outputs
+
+
+def test_array_behaves_like_an_array(whole):
+    seen: list[Any] = []
+
+    def f(x: Any) -> Any:
+        seen.append(x)
+        assert isinstance(x, numpy.ndarray)
+        assert (x.shape, x.ndim, x.size, len(x), x.dtype) == ((7,), 1, 7, 7, object)
+        with pytest.raises(ValueError, match="read-only"):
+            x.reshape(-1, 1)[2][0] = 1.0
+        with pytest.raises(ValueError, match="ambiguous"):
+            bool(x)
+        with pytest.raises(IndexError, match="out of bounds"):
+            x[7]
+        with pytest.raises(ValueError, match="broadcast"):
+            x + numpy.ones(3)
+        with pytest.raises(AttributeError):
+            _ = x.no_such_attribute
+        assert x[2:3] is not None
+        assert copy.deepcopy(x) is not x
+        assert "being recorded" in repr(x)
+        return (x + copy.copy(x)).sum()
+
+    assert jit(f)(x) == pytest.approx(2 * x.sum())
+    assert type(seen[0]) is TracedArray
+
+
+def test_array_that_is_kept_cannot_be_used_later(whole):
+    kept: list[Any] = []
+    jit(lambda x: kept.append(x) or x.sum())(x)
+    with pytest.raises(RecordingError, match="ended"):
+        grad(lambda y: (y * kept[0]).sum())(x)
