@@ -33,7 +33,7 @@ from gradwalk.functions.extended import maximum, minimum
 from gradwalk.program.tracing.effects import Effects
 from gradwalk.trees.tree import flatten
 from gradwalk.value.arrays import Axis, WholeArray, as_array, counted_axes, of_objects, reduced
-from gradwalk.value.modes import RecordingError
+from gradwalk.value.modes import RecordingError, refusals_here
 from gradwalk.value.node import with_number_type
 from gradwalk.value.value import Value
 
@@ -217,14 +217,20 @@ def _vmapped(f: Callable[..., Any], batch: Any, batching: Any) -> Any:
     args = [element.unflatten([next(rest) for _ in element.shapes]) for element in batch.elements]
     keywords = dict(zip(batch.names[batch.positional :], args[batch.positional :], strict=True))
     effects = Effects([])
+    refusals: list[RecordingError] = []
 
     def of_sample() -> Any:
-        return effects.during(lambda: f(*args[: batch.positional], **keywords))
+        try:
+            return effects.during(lambda: f(*args[: batch.positional], **keywords))
+        finally:
+            refusals.extend(refusals_here())
 
     try:
         found, treedef = flatten(rows.in_rows(of_sample), f"the result of {batching.name}")
-    except RecordingError:  # a branch: the samples may take different paths
-        return None
+    except (TypeError, ValueError, LookupError):
+        if refusals:  # the function asks for the number of a sample: the samples may take different paths
+            return None
+        raise
     if effects.tokens or treedef.pairs or batching.reduce not in _OF_BATCHES:
         return None
     stacked = [TracedArray(as_objects(leaf), batch.size, 0, 1) for leaf in found]

@@ -75,7 +75,9 @@ class Recorder:
 def _opened_again(array: TracedArray, outer: Handle) -> OpenedArray:
     """Return an array of an enclosing recording as an input of a new recording."""
     handle = new_handle(outer.kind, outer.numbers)
-    return OpenedArray(handle, outer, partial(of_ordered, handle, array.shape, array.axis, array.number_type))
+    number_type, is_input = array.note
+    make = partial(of_ordered, handle, array.shape, array.axis, number_type, is_input=is_input)
+    return OpenedArray(handle, outer, make)
 
 
 RECORDER = Recorder()

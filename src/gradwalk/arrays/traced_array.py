@@ -187,7 +187,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def _noted(self, array: Any, index: int | None = None) -> Any:
         """Note the type and the label of new elements. They are the row with an index, or all elements."""
-        number_type, label = self.number_type, self._label
+        (number_type, _), label = self.note, self._label
         for at, x in numpy.ndenumerate(array) if label or number_type is not float else ():
             if number_type is not float:
                 with_number_type(x, number_type)
@@ -195,6 +195,13 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
                 place = at if index is None else (*at[: self.axis], index, *at[self.axis :])
                 x.label = f"{label}[{', '.join(map(str, place))}]"
         return array
+
+    @property
+    def note(self) -> tuple[type, bool]:
+        """The type that is noted on all numbers of a row, and whether they belong to an argument: see `row_of`."""
+        notes = {number_type_of(x) if isinstance(x, Value) else None for x in self.rows.flat}
+        note: Any = notes.pop() if len(notes) == 1 else None
+        return note or float, all(isinstance(x, Value) and not x.op for x in self.rows.flat)
 
     @property
     def _label(self) -> str:
@@ -302,7 +309,8 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         """Return the selected rows. The axis of rows stays where it is."""
         handle = self.stored()
         [made] = apply_layout(Slice(handle.kind, selected), [handle])
-        return of_handle(made, self.rows.shape, self.axis, self.number_type)
+        number_type, is_input = self.note
+        return of_handle(made, self.rows.shape, self.axis, number_type, is_input=is_input)
 
     # Shapes
 
@@ -340,7 +348,8 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
             made = TracedArray(self.rows.reshape(inner), self.count, longest, self._steps, self._handle)
         else:
             [handle] = apply_layout(Reshape(self.stored().kind, kind), [self.stored()])
-            made = of_handle(handle, inner, longest, self.number_type)
+            number_type, is_input = self.note
+            made = of_handle(handle, inner, longest, number_type, is_input=is_input)
         return self._view(made, lambda elements: elements.reshape(sizes))
 
     def ravel(self, order: str = "C") -> Any:
