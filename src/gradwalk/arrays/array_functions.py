@@ -234,6 +234,8 @@ def _vmapped(f: Callable[..., Any], batch: Any, batching: Any) -> Any:
     if effects.tokens or treedef.pairs or batching.reduce not in _OF_BATCHES:
         return None
     stacked = [TracedArray(as_objects(leaf), batch.size, 0, 1) for leaf in found]
+    if rows.call_python([x for array in stacked for x in array.rows.flat]):
+        return None
     if batching.reduce is not None:
         return treedef.as_floats().unflatten([_OF_BATCHES[batching.reduce](x) for x in stacked])
     axes = spread(batching.out_axes, treedef, "out_axes")

@@ -10,6 +10,7 @@ import numpy
 
 from gradwalk.arrays.handles import Handle
 from gradwalk.arrays.map_call import Extremes, MapCall, Sizes
+from gradwalk.program.code.opcodes import ProgramError
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Recording
 from gradwalk.value.modes import new_mark, recorded
@@ -97,6 +98,16 @@ def extremes(numbers: Sequence[Any], rows: int, *, largest: bool) -> tuple[Extre
     program, shared, handles = _program(numbers)
     sizes = Sizes(len(shared), tuple([handle.kind.width for handle in handles]), 0, (len(numbers),))
     return Extremes(program, rows, sizes, largest=largest), [*shared, *handles]
+
+
+def call_python(numbers: Sequence[Any]) -> bool:
+    """Return whether Python functions compute numbers of a row, so that no call can compute them for all rows."""
+    program, _, _ = _program(numbers)
+    try:
+        program.code.refuse_calls("which only Python can run")
+    except ProgramError:
+        return True
+    return False
 
 
 def _program(numbers: Sequence[Any]) -> tuple[Any, list[Any], list[Handle]]:
