@@ -245,8 +245,17 @@ def test_modes_of_single_numbers_hold_for_arrays(whole):
         return (x * fixed).sum()
 
     numpy.testing.assert_allclose(grad(f)(x), (x * x).sum())
-    with debug_nans(), pytest.raises(FloatingPointError, match="log"):
-        grad(lambda x: numpy.log(x).sum())(x)
+    recorded = jit(lambda x: numpy.log(x).sum())
+    recorded(x)
+    for log in (grad(lambda x: numpy.log(x).sum()), recorded):
+        with debug_nans(), pytest.raises(FloatingPointError, match="gave nan"):
+            log(x)
+
+
+def test_parts_without_rows(whole):
+    none = jit(lambda x: ((x[3:3] * numpy.ones(0)).sum(), gnp.sum(x[7:]), x[:0] * 2.0))(x)
+    assert (none[0], none[1], none[2].shape) == (0.0, 0.0, (0,))
+    numpy.testing.assert_array_equal(grad(lambda x: (x[3:3] ** 2).sum() + x[0])(x), numpy.eye(7)[0])
 
 
 def test_threads_share_a_recording(whole):

@@ -25,7 +25,7 @@ from gradwalk.program.tracing.array_handle import ArrayHandle, RecordedArray
 from gradwalk.program.tracing.trace import evaluate
 from gradwalk.trees.tree import scalars
 from gradwalk.value.arrays import of_objects
-from gradwalk.value.modes import depth
+from gradwalk.value.modes import depth, refuses_nans
 from gradwalk.value.value import Value
 
 # Instructions on a tape. A longer tape uses the elements of an array one by one, and is run as a program of numbers.
@@ -84,7 +84,7 @@ class ArrayProgram:
             The outputs: floats and arrays or, if an operand is a Value, also Values and handles.
         """
         has_values = any(isinstance(x, Value) or _is_object_array(x) for x in operands)
-        if self._steps is None or (has_values and depth() == 0):
+        if self._steps is None or (has_values and depth() == 0) or refuses_nans():
             return self._of_elements(operands)
         known: dict[int, Any] = dict(zip(self._inputs, operands, strict=True))
         for step in self._steps:

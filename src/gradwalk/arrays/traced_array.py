@@ -524,7 +524,8 @@ def row_of_operand(x: Any, place: int, count: int) -> Any:
     if array.dtype.kind not in "fiub":
         return NOT_HANDLED
     moved = numpy.moveaxis(array, axis, 0)
-    return rows.row_of(constant(moved.reshape(count, -1)), moved.shape[1:], type_of(array))
+    inner = moved.shape[1:]
+    return rows.row_of(constant(moved.reshape(count, math.prod(inner))), inner, type_of(array))
 
 
 def is_condition(x: Any) -> bool:
