@@ -33,7 +33,7 @@ from gradwalk.functions.extended import maximum, minimum
 from gradwalk.program.tracing.effects import Effects
 from gradwalk.trees.tree import flatten
 from gradwalk.value.arrays import Axis, WholeArray, as_array, counted_axes, of_objects, reduced
-from gradwalk.value.modes import RecordingError, refusals_here
+from gradwalk.value.modes import RecordingError, is_staging, refusals_here
 from gradwalk.value.node import with_number_type
 from gradwalk.value.value import Value
 
@@ -67,13 +67,17 @@ def _sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     if not _is_whole(a) or dtype is not None or out is not None:
         return NOT_HANDLED
     axes = counted_axes(axis, a.ndim)
+    is_count = a.number_type is not float
     if a.axis not in axes:
-        return a.of_inner(lambda row, inner: row.sum(axis=inner, keepdims=keepdims), axes, keepdims)
+        found = a.of_inner(lambda row, inner: row.sum(axis=inner, keepdims=keepdims), axes, keepdims)
+        found.rows = _as_ints(found.rows) if is_count else found.rows
+        return found
     row = rows.in_rows(lambda: as_objects(a.rows.sum(axis=_inner(a, axes))))
-    totals = _total(row.ravel().tolist(), a.count)
-    if a.number_type is not float:
-        totals = [with_number_type(x, int) if isinstance(x, Value) else int(x) for x in totals]
-    return _shaped(a, axes, keepdims, totals)
+    totals = as_objects(_total(row.ravel().tolist(), a.count))
+    return _shaped(a, axes, keepdims, (_as_ints(totals) if is_count else totals).tolist())
+
+
+_as_ints = numpy.frompyfunc(lambda x: with_number_type(x, int) if isinstance(x, Value) else int(x), 1, 1)
 
 
 def _inner(a: TracedArray, axes: Sequence[int]) -> tuple[int, ...]:
@@ -362,8 +366,14 @@ def _norm(
 @_implements(numpy.argsort)
 def _argsort(a: Any, axis: int | None = -1, kind: Any = None) -> Any:
     """Return the indices that sort a vector. The sort is stable."""
-    if not _is_whole(a) or a.rows.ndim:
+    if not _is_whole(a) or a.rows.ndim or counted_axes(axis, 1) != (0,):
         return NOT_HANDLED
+    if not is_staging():
+        return numpy.argsort(a.numbers(), kind="stable")  # the numbers are known
+    return _sorting_indices(a)
+
+
+def _sorting_indices(a: TracedArray) -> TracedArray:
     handle = a.stored()
     [indices] = apply_call(ArgsortRows(handle.kind), [handle])
     return of_handle(indices, (), 0, int)
@@ -372,9 +382,9 @@ def _argsort(a: Any, axis: int | None = -1, kind: Any = None) -> Any:
 @_implements(numpy.sort)
 def _sort(a: Any, axis: int | None = -1, kind: Any = None) -> Any:
     """Sort a vector."""
-    if not _is_whole(a) or a.rows.ndim:
+    if not _is_whole(a) or a.rows.ndim or counted_axes(axis, 1) != (0,):
         return NOT_HANDLED
-    [elements] = apply_call(ReorderRows(a.stored().kind), [_argsort(a).stored(), a.stored()])
+    [elements] = apply_call(ReorderRows(a.stored().kind), [_sorting_indices(a).stored(), a.stored()])
     return of_handle(elements, (), 0)
 
 
@@ -390,7 +400,7 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Any:
     if out is not None:
         return NOT_HANDLED
-    raised = a if a_min is None else _elementwise(maximum, a, a_min)
+    raised = numpy.copy(a) if a_min is None else _elementwise(maximum, a, a_min)
     return raised if a_max is None or raised is NOT_HANDLED else _elementwise(minimum, raised, a_max)
 
 

@@ -15,7 +15,7 @@ import numpy
 from gradwalk.arrays.array_steps import CallStep, NumberStep, Step, steps_of
 from gradwalk.arrays.handles import apply_call, constant
 from gradwalk.arrays.kinds import ArrayKind, new_array
-from gradwalk.arrays.layout_calls import Pack, Reshape
+from gradwalk.arrays.layout_calls import Pack, Reshape, Unpack
 from gradwalk.arrays.map_call import MapCall
 from gradwalk.base.cached import cached_property
 from gradwalk.program.native.policy import prefix_keys
@@ -28,9 +28,25 @@ from gradwalk.value.arrays import of_objects
 from gradwalk.value.modes import depth, refuses_nans
 from gradwalk.value.value import Value
 
-# Instructions on a tape. A longer tape uses the elements of an array one by one, and is run as a program of numbers.
+# A tape becomes an array program if it has at most this many instructions, and if no call takes more elements out of an
+# array than this, or than a quarter of the largest array.
 _MOST_INSTRUCTIONS = 50_000
+_MOST_ELEMENTS = 4000
+_MOST_SELECTED = 64  # calls that take single elements out of arrays
+_MANY = 200_000  # numbers in arrays for which more such calls are worth while
 _MOST_KEPT = 64 * 2**20  # bytes in arrays of one kind that a program keeps between calls
+
+
+def uses_arrays(tape: Tape) -> bool:
+    """Return whether an array program is better than a program of numbers.
+
+    It is not if the function uses the elements of an array one by one.
+    """
+    counts = [call.count for call, _, _ in tape.calls if isinstance(call, (Unpack, Pack))]
+    sizes = [kind.size for kind in tape.arrays.values()]
+    if len(tape) > _MOST_INSTRUCTIONS or max(counts, default=0) > max(_MOST_ELEMENTS, max(sizes) // 4):
+        return False
+    return len(counts) <= _MOST_SELECTED or sum(sizes) > _MANY
 
 
 class Buffers:
@@ -72,7 +88,7 @@ class ArrayProgram:
         self._tape, self._outputs = tape, outputs
         self._inputs = tape.input_indices
         self._buffers = Buffers()
-        self._steps = steps_of(tape, outputs) if len(tape) < _MOST_INSTRUCTIONS else None
+        self._steps = steps_of(tape, outputs) if uses_arrays(tape) else None
 
     def evaluate(self, operands: Sequence[Any]) -> list[Any]:
         """Compute the outputs.

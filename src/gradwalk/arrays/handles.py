@@ -52,8 +52,8 @@ def new_handle(kind: ArrayKind, numbers: Any) -> Handle:
 
 
 def constant(array: Any) -> Handle:
-    """Return the handle of a constant array of shape (rows, width)."""
-    numbers = numpy.ascontiguousarray(array, numpy.float64)
+    """Return the handle of a constant array of shape (rows, width). The array is copied, because it may change."""
+    numbers = numpy.array(array, numpy.float64, order="C")
     return new_handle(ArrayKind(*numbers.shape), numbers)
 
 
@@ -70,8 +70,7 @@ def apply_call(call: WholeCall, operands: Sequence[Any]) -> list[Any]:
     """
     given = tuple([x if isinstance(x, Value) else Value(x) for x in operands])
     known = [x.numbers if isinstance(x, ArrayHandle) else primal_of(x) for x in given]
-    waits = not isinstance(call, LayoutCall) and bool(given) and leaves_numbers_unknown()
-    is_unknown = waits or any(x is None for x in known)
+    is_unknown = any(x is None for x in known) or (not call.always_ends and leaves_numbers_unknown())
     numbers: list[Any] = [None] * call.outputs if is_unknown else call.run(known)
     unknown = 1.0 if isinstance(call, LayoutCall) else math.nan  # NumPy warns if it compares the nan of many elements
     kinds = call.kinds or [None] * call.outputs

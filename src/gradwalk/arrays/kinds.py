@@ -66,6 +66,11 @@ class WholeCall(Call):
     is_view = False  # whether the result may share the memory of the operand
 
     @property
+    def always_ends(self) -> bool:
+        """Whether the call ends for all operands, so that it can be run while a function is staged."""
+        return True
+
+    @property
     def makes_arrays(self) -> bool:
         """Whether each result has separate memory, which can be used again when the result is not needed any more."""
         return not self.is_view

@@ -246,7 +246,7 @@ class Unpack(LayoutCall):
 
     def __init__(self, kind: ArrayKind) -> None:
         super().__init__([None] * kind.size)
-        self._kind = kind
+        self._kind, self.count = kind, kind.size
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the numbers."""
@@ -278,7 +278,7 @@ class Pack(LayoutCall):
 
     def __init__(self, kind: ArrayKind) -> None:
         super().__init__([kind])
-        self._kind = kind
+        self._kind, self.count = kind, kind.size
         self.inputs = kind.size
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:

@@ -83,6 +83,11 @@ class MapCall(WholeCall):
             found += made
         return found
 
+    @property
+    def always_ends(self) -> bool:
+        """Whether the program of a row has no loops."""
+        return not self._program.calls
+
     def only(self, flags: Sequence[bool]) -> MapCall:
         """Return the call that computes only the results with a flag."""
         ends = itertools.accumulate([*[1] * self._sizes.summed, *self._sizes.made], initial=0)

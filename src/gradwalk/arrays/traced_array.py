@@ -34,6 +34,7 @@ from gradwalk.value.node import number_type_of, with_number_type
 from gradwalk.value.value import Value
 
 _MOST_STEPS = 32  # elementwise functions of a row that are applied before the result is stored
+_MOST_TAKEN = 64  # single elements that are taken out of an array before it becomes an array of Values
 MOST_WIDTH = 2048  # numbers in a row
 
 NOT_HANDLED = object()  # the result of a function that needs an array of Values
@@ -57,6 +58,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def __init__(self, rows: Any, count: int, axis: int, steps: int = 0, handle: Handle | None = None) -> None:
         self.rows, self.count, self.axis = rows, count, axis
         self._steps, self._handle = steps, handle
+        self._taken = 0  # number of single elements that were taken
         self._in_order: Handle | None = None  # see `in_order`
         self._elements: Any = None  # the array of Values, once something has needed it
         self._views: list[weakref.ref[TracedArray]] = []  # arrays that share their elements with this one
@@ -126,7 +128,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         if name.startswith("__") or not hasattr(numpy.ndarray, name):
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         function = getattr(numpy, name, None)
-        if self.is_whole and callable(function) and function in FUNCTIONS:
+        if self.is_whole and callable(function) and function in FUNCTIONS and name != "sort":  # `sort` works in place
             return lambda *args, **kwargs: self.__array_function__(function, (), (self, *args), kwargs)
         return getattr(self.elements, name)
 
@@ -286,7 +288,11 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         others = (*parts[:place], *parts[place + 1 :])
         selected = parts[place]
         if not isinstance(selected, slice):
-            return self._row(operator.index(selected))[others]
+            self._taken += 1
+            if self._taken > max(_MOST_TAKEN, self.size // 1000):
+                return None
+            is_element = not any(part is None or isinstance(part, slice) for part in others)
+            return self._row(operator.index(selected))[others] if is_element else None  # a row must be a view
         axis = sum(part is None or isinstance(part, slice) for part in parts[:place])
         array = self if selected == slice(None) else self._sliced(selected)
         made = TracedArray(as_array(array.rows[others]), array.count, axis, array._steps)
@@ -301,9 +307,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         values = apply_layout(Unpack(array.stored().kind), [array.stored()])
         row = numpy.empty(len(values), dtype=object)
         row[:] = values
-        row = self._noted(row.reshape(self.rows.shape), start)
-        row.flags.writeable = False  # an assignment would not change this array
-        return row
+        return self._noted(row.reshape(self.rows.shape), start)
 
     def _sliced(self, selected: slice) -> TracedArray:
         """Return the selected rows. The axis of rows stays where it is."""
@@ -565,8 +569,8 @@ def _of_ufunc(ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], kwargs: di
     """Apply a ufunc of NumPy; return `NOT_HANDLED` if it needs arrays of Values."""
     if method == "reduce" and ufunc in _REDUCTIONS:
         [array, *others] = inputs
-        axis = kwargs.pop("axis", 0)
-        return _called(_REDUCTIONS[ufunc], (array, axis, *others), kwargs)
+        rest = {name: x for name, x in kwargs.items() if name != "axis"}
+        return _called(_REDUCTIONS[ufunc], (array, kwargs.get("axis", 0), *others), rest)
     if method != "__call__" or ufunc.nout != 1:
         return NOT_HANDLED
     if ufunc in FUNCTIONS:

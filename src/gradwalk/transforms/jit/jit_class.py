@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy
 
+from gradwalk.arrays.array_program import flat_operands, uses_arrays
 from gradwalk.arrays.recorder import RECORDER
 from gradwalk.graph.graph import Graph
 from gradwalk.program.native.policy import DEFAULT, Policy, compiling
@@ -290,7 +291,10 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         captured = recording.operands[count:]
         given = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
         conditions, outcomes = recording.branches
-        made: Any = ArrayTrace if recording.tape.arrays else JitTrace
+        is_whole = bool(recording.tape.arrays) and uses_arrays(recording.tape)
+        if recording.tape.arrays and not is_whole:
+            captured, given = flat_operands(captured), flat_operands(given)
+        made: Any = ArrayTrace if is_whole else JitTrace
         program = made.program_of(recording.tape, [*outputs, *conditions])
         trace: JitTrace = made(program, captured, tuple(outcomes), treedef, given, key)
         return trace
