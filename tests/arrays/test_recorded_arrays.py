@@ -172,6 +172,48 @@ def test_elements_that_are_taken_one_by_one_become_values(whole):
     assert not isinstance(last.latest.program, ArrayProgram) or last.statistics.instructions < 1000
 
 
+def test_numbers_are_known_after_inner_recordings(whole):
+    m = numpy.random.default_rng(6).normal(size=(5, 3))
+
+    def after_jit(m: Any) -> Any:
+        y = m - 10.0
+        jit(lambda q: q * y[0, 0] + y[1:].sum())(2.0)
+        return (y * 3.0).sum() if y[0, 0] > 0 else y.sum()
+
+    def after_vmap(m: Any) -> Any:
+        y = m * m
+        vmap(lambda row: (row * y.sum()).sum())(y)
+        loops.fori_loop(0, 2, lambda i, c: c + y[1:, 0].sum(), 0.0)
+        return gnp.max(y, axis=1).sum()
+
+    for f in (after_jit, after_vmap):
+        expected = (m - 10.0).sum() if f is after_jit else (m * m).max(axis=1).sum()
+        for found in (jit(f)(m), grad(lambda m, f=f: f(m) ** 2 / 2.0)(m).ravel()):
+            assert numpy.abs(found).max() == pytest.approx(abs(expected), rel=0.5) or f is after_vmap
+        assert jit(f)(m) == pytest.approx(expected)
+        assert jit(lambda m, f=f: f(m) + grad(f)(m).sum() * 0.0)(m) == pytest.approx(expected)
+
+
+def test_updates_from_views_and_in_samples(whole):
+    def reversed_sum(x: Any) -> Any:
+        x = x.copy()
+        x += x[::-1]
+        x[:] = x[::-1] * 2.0
+        return x.sum()
+
+    def first_is_zero(row: Any) -> Any:
+        row[0] = 0.0
+        return row.sum()
+
+    m = numpy.arange(6.0).reshape(3, 2)
+    assert jit(reversed_sum)(x) == pytest.approx(4.0 * x.sum())
+    results = jit(lambda m: (vmap(first_is_zero)(m), (m * m).sum()))(m)
+    assert results[0].tolist() == [1.0, 3.0, 5.0]
+    assert results[1] == (m * m).sum()
+    complex_matrix = numpy.ones((2, 3)) * 1j
+    numpy.testing.assert_allclose(jit(lambda m: m @ complex_matrix)(m), m @ complex_matrix)
+
+
 def test_results_of_earlier_calls_stay(whole):
     def f(m: Any, x: Any) -> Any:
         return m.T @ m, m * x[0], x[::-1], x[1:] * m[0, 0], gnp.sort(x)

@@ -33,6 +33,7 @@ from gradwalk.functions.extended import maximum, minimum
 from gradwalk.program.tracing.effects import Effects
 from gradwalk.trees.tree import flatten
 from gradwalk.value.arrays import Axis, WholeArray, as_array, counted_axes, of_objects, reduced
+from gradwalk.value.convert import is_number
 from gradwalk.value.modes import RecordingError, is_staging, refusals_here
 from gradwalk.value.node import with_number_type
 from gradwalk.value.value import Value
@@ -263,7 +264,7 @@ def _sample(leaf: Any, count: int) -> Any:
     if isinstance(leaf, TracedArray) and not (leaf.is_whole and leaf.axis == 0):
         return NOT_HANDLED
     row = row_of_operand(leaf, leaf.ndim, count)
-    return row if row is NOT_HANDLED else row[()]
+    return row if row is NOT_HANDLED else row.copy()[()]  # the function may change it
 
 
 @_implements(numpy.moveaxis)
@@ -285,7 +286,7 @@ def _product(a: Any, b: Any, out: Any = None) -> Any:
     first, second = as_array(a), as_array(b)
     if out is not None or not 1 <= first.ndim <= 2 or not 1 <= second.ndim <= 2:
         return NOT_HANDLED
-    if any(isinstance(x, TracedArray) and not x.is_whole for x in (first, second)):
+    if not all(_is_whole(x) if isinstance(x, TracedArray) else _is_real(x) for x in (first, second)):
         return NOT_HANDLED
     if first.shape[-1] != second.shape[0]:
         return NOT_HANDLED  # NumPy raises the error
@@ -295,6 +296,13 @@ def _product(a: Any, b: Any, out: Any = None) -> Any:
         found = _large_product(left, right)
     shape = (*first.shape[:-1], *second.shape[1:])
     return found.reshape(shape) if shape else as_objects(found)[0, 0]
+
+
+def _is_real(x: Any) -> bool:
+    """Return whether an array has real numbers and Values only."""
+    if x.dtype != object:
+        return x.dtype.kind in "fiub"
+    return all(isinstance(item, Value) or is_number(item) for item in x.flat)
 
 
 def _small_product(a: Any, b: Any) -> Any:

@@ -13,7 +13,7 @@ from gradwalk.arrays.layout_calls import LayoutCall, Pack, Slice, Unpack
 from gradwalk.program.calls.call import Result
 from gradwalk.program.tape import Indices, Tape
 from gradwalk.program.tracing.array_handle import ArrayHandle
-from gradwalk.value.modes import leaves_numbers_unknown, with_gradient
+from gradwalk.value.modes import depth, leaves_numbers_unknown, with_gradient
 from gradwalk.value.node import level_of, primal_of, set_level
 from gradwalk.value.value import Value, with_rule
 
@@ -70,7 +70,10 @@ def apply_call(call: WholeCall, operands: Sequence[Any]) -> list[Any]:
     """
     given = tuple([x if isinstance(x, Value) else Value(x) for x in operands])
     known = [x.numbers if isinstance(x, ArrayHandle) else primal_of(x) for x in given]
-    is_unknown = any(x is None for x in known) or (not call.always_ends and leaves_numbers_unknown())
+    level = max(map(level_of, given), default=0)
+    # Numbers of an enclosing recording are computed now, because this recording cannot tell it that they are unknown.
+    waits = not call.always_ends and level >= depth() and leaves_numbers_unknown()
+    is_unknown = waits or any(x is None for x in known)
     numbers: list[Any] = [None] * call.outputs if is_unknown else call.run(known)
     unknown = 1.0 if isinstance(call, LayoutCall) else math.nan  # NumPy warns if it compares the nan of many elements
     kinds = call.kinds or [None] * call.outputs
@@ -84,7 +87,6 @@ def apply_call(call: WholeCall, operands: Sequence[Any]) -> list[Any]:
         assert isinstance(handle, Handle)
         handle.kind, handle.numbers = kind, number
         results.append(handle)
-    level = max(map(level_of, given), default=0)
     for result in results if level else ():
         set_level(result, level)
     return results

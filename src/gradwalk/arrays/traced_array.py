@@ -34,7 +34,7 @@ from gradwalk.value.node import number_type_of, with_number_type
 from gradwalk.value.value import Value
 
 _MOST_STEPS = 32  # elementwise functions of a row that are applied before the result is stored
-_MOST_TAKEN = 64  # single elements that are taken out of an array before it becomes an array of Values
+_MOST_TAKEN = 64  # elements and slices that are taken out of an array before it becomes an array of Values
 MOST_WIDTH = 2048  # numbers in a row
 
 NOT_HANDLED = object()  # the result of a function that needs an array of Values
@@ -58,7 +58,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def __init__(self, rows: Any, count: int, axis: int, steps: int = 0, handle: Handle | None = None) -> None:
         self.rows, self.count, self.axis = rows, count, axis
         self._steps, self._handle = steps, handle
-        self._taken = 0  # number of single elements that were taken
+        self._taken = 0  # number of elements and slices that were taken
         self._in_order: Handle | None = None  # see `in_order`
         self._elements: Any = None  # the array of Values, once something has needed it
         self._views: list[weakref.ref[TracedArray]] = []  # arrays that share their elements with this one
@@ -223,7 +223,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def become(self, other: Any) -> TracedArray:
         """Replace all elements, as an assignment to `self[...]` does."""
         is_like_other = isinstance(other, TracedArray) and other.is_whole and other.shape == self.shape
-        if self.is_whole and self._base is None and not any(view() for view in self._views) and is_like_other:
+        if self.is_whole and self._base is None and all(view() is None for view in self._views) and is_like_other:
             self.rows, self.count, self.axis = other.rows, other.count, other.axis
             self._steps, self._handle, self._in_order = other._steps, other._handle, other._in_order
         else:
@@ -287,10 +287,10 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         place = [i for i, part in enumerate(parts) if part is not None][self.axis]
         others = (*parts[:place], *parts[place + 1 :])
         selected = parts[place]
+        self._taken += selected != slice(None)
+        if self._taken > max(_MOST_TAKEN, self.size // 1000):
+            return None
         if not isinstance(selected, slice):
-            self._taken += 1
-            if self._taken > max(_MOST_TAKEN, self.size // 1000):
-                return None
             is_element = not any(part is None or isinstance(part, slice) for part in others)
             return self._row(operator.index(selected))[others] if is_element else None  # a row must be a view
         axis = sum(part is None or isinstance(part, slice) for part in parts[:place])
