@@ -19,6 +19,7 @@ from gradwalk.arrays.traced_array import (
     NOT_HANDLED,
     TracedArray,
     as_objects,
+    elements_of,
     mapped,
     of_handle,
     of_ordered,
@@ -418,7 +419,7 @@ def _elementwise(function: Callable[..., Any], *operands: Any) -> Any:
 
 @_implements(numpy.diff)
 def _diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    if not _is_whole(a) or n != 1 or a.ndim != 1:
+    if not _is_whole(a) or n != 1 or a.ndim != 1 or counted_axes(axis, 1) != (0,):
         return NOT_HANDLED
     return a[1:] - a[:-1]
 
@@ -492,11 +493,11 @@ def _joined(arrays: Sequence[Any], axis: int) -> Any:
     return TracedArray(joined, arrays[0].count, own, max(x.steps for x in arrays))
 
 
-@_implements(numpy.zeros_like)
-def _zeros_like(a: Any, *args: Any, **kwargs: Any) -> Any:
-    return numpy.zeros_like(numpy.empty(a.shape, object), *args, **kwargs)
+def _like(function: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return a new array with the shape and dtype of an array, whose elements are not needed."""
+    model = numpy.empty(a.shape, a.dtype) if isinstance(a, TracedArray) else a
+    return function(model, *map(elements_of, args), **{name: elements_of(x) for name, x in kwargs.items()})
 
 
-@_implements(numpy.ones_like)
-def _ones_like(a: Any, *args: Any, **kwargs: Any) -> Any:
-    return numpy.ones_like(numpy.empty(a.shape, object), *args, **kwargs)
+for _function in (numpy.zeros_like, numpy.ones_like, numpy.empty_like, numpy.full_like):
+    FUNCTIONS[_function] = partial(_like, _function)

@@ -15,8 +15,6 @@ from gradwalk.program.calls.call import Call
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
 Operand = float | NDArray[numpy.float64]  # a number, or an array of shape (rows, width)
-
-
 Allocate = Callable[["ArrayKind"], NDArray[numpy.float64]]  # returns an array of a kind without initial values
 
 

@@ -1,7 +1,6 @@
 """`MapCall`: one instruction that runs the program of one row on all rows of some arrays.
 
-The derivatives of a `MapCall` are computed by
-other `MapCall`s. A number that all rows share has one cotangent, which is summed over the rows.
+Other `MapCall`s compute its derivatives. A number that all rows share has one cotangent, which is summed over the rows.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from gradwalk.backend.loops.loop_kernel import make_kernel
 from gradwalk.base.cached import cached_property
 from gradwalk.batching.batch_call import BatchCall, ExtremeCall
 from gradwalk.batching.batch_call import Sizes as BatchSizes
-from gradwalk.program.calls.call import append_call
+from gradwalk.program.calls.call import ConstantCall, append_call
 from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program
@@ -195,8 +194,8 @@ class MapCall(WholeCall):
         return _made(tape, tape.forward(given, outputs), self._rows, (groups, seeds), summed, made)
 
 
-class Extremes(MapCall):
-    """A call without derivatives that finds the maximum or minimum of each output of a program over the rows.
+class Extremes(ConstantCall, MapCall):
+    """A call that finds the maximum or minimum of each output of a program over the rows.
 
     The results are all extremes, followed by the first row that has each of them. An extreme is nan if any row is nan.
 
@@ -233,16 +232,6 @@ class Extremes(MapCall):
     def only(self, flags: Sequence[bool]) -> MapCall:
         """Return the call itself: it finds all results together."""
         return self
-
-    def vjp_needed(
-        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
-    ) -> Indices:
-        """Return symbolic zeros: extremes and rows are treated as constants."""
-        return [NO_INDEX] * self.inputs
-
-    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Return symbolic zeros: extremes and rows are treated as constants."""
-        return [NO_INDEX] * self.outputs
 
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
         """Append an `ExtremeCall` on the numbers of all arrays: see `Call.expanded`."""

@@ -19,14 +19,16 @@ from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.functions.indexing import take
 from gradwalk.math import equal, less, where
-from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
+from gradwalk.program.calls.call import Call, ConstantCall, append_call, instantiate_zeros
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
 from gradwalk.program.tracing.record_program import record_program
 
 
-class Argsort(Call):
+class Argsort(ConstantCall):
     """A call that returns the indices that sort its operands, with nan last. The sort is stable.
+
+    The indices are constant where the elements differ.
 
     Args:
         size: Number of operands.
@@ -44,14 +46,6 @@ class Argsort(Call):
     def numbers(self, operands: Floats) -> Floats:
         """Return the indices as float64."""
         return numpy.argsort(operands, kind="stable").astype(numpy.float64)
-
-    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Return symbolic zeros: the indices are constant where the elements differ."""
-        return [NO_INDEX] * self.inputs
-
-    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Return symbolic zeros: the indices are constant where the elements differ."""
-        return [NO_INDEX] * self.outputs
 
     @cached_property
     def portable(self) -> Program:

@@ -57,7 +57,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def __init__(self, rows: Any, count: int, axis: int, steps: int = 0, handle: Handle | None = None) -> None:
         self.rows, self.count, self.axis = rows, count, axis
-        self._steps, self._handle = steps, handle
+        self.steps, self._handle = steps, handle
         self._taken = 0  # number of elements and slices that were taken
         self._in_order: Handle | None = None  # see `in_order`
         self._elements: Any = None  # the array of Values, once something has needed it
@@ -151,10 +151,6 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
                     _ = shared.elements
         return self._elements
 
-    def elements_only(self) -> Any:
-        """Return the array as an ordinary array of Values: see `WholeArray.elements_only`."""
-        return self.elements
-
     def stored(self) -> Handle:
         """Return the handle of an array with these rows. Record the call that computes it, if needed."""
         if self._handle is None:
@@ -162,7 +158,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
             with with_gradient():  # the rows were computed before
                 [self._handle] = apply_call(call, operands)
             self.rows = rows.row_of(self._handle, self.rows.shape, self.number_type)
-            self._steps = 0
+            self.steps = 0
         return self._handle
 
     def in_order(self) -> Handle | None:
@@ -225,7 +221,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         is_like_other = isinstance(other, TracedArray) and other.is_whole and other.shape == self.shape
         if self.is_whole and self._base is None and all(view() is None for view in self._views) and is_like_other:
             self.rows, self.count, self.axis = other.rows, other.count, other.axis
-            self._steps, self._handle, self._in_order = other._steps, other._handle, other._in_order
+            self.steps, self._handle, self._in_order = other.steps, other._handle, other._in_order
         else:
             self.elements[...] = other
         return self
@@ -295,7 +291,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
             return self._row(operator.index(selected))[others] if is_element else None  # a row must be a view
         axis = sum(part is None or isinstance(part, slice) for part in parts[:place])
         array = self if selected == slice(None) else self._sliced(selected)
-        made = TracedArray(as_array(array.rows[others]), array.count, axis, array._steps)
+        made = TracedArray(as_array(array.rows[others]), array.count, axis, array.steps)
         return self._view(made, lambda elements: elements[key])
 
     def _row(self, index: int) -> Any:
@@ -332,7 +328,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         if len(order) != self.ndim:
             return self.elements.transpose(*axes)
         inner = [a - (a > self.axis) for a in order if a != self.axis]
-        made = TracedArray(self.rows.transpose(inner), self.count, order.index(self.axis), self._steps)
+        made = TracedArray(self.rows.transpose(inner), self.count, order.index(self.axis), self.steps)
         return self._view(made, lambda elements: elements.transpose(order))
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
@@ -349,7 +345,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         inner = (*sizes[:longest], *sizes[longest + 1 :])
         kind = ArrayKind(sizes[longest], self.size // sizes[longest])
         if kind.rows == self.count:
-            made = TracedArray(self.rows.reshape(inner), self.count, longest, self._steps, self._handle)
+            made = TracedArray(self.rows.reshape(inner), self.count, longest, self.steps, self._handle)
         else:
             [handle] = apply_layout(Reshape(self.stored().kind, kind), [self.stored()])
             number_type, is_input = self.note
@@ -368,7 +364,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         """Return a copy of the array."""
         if not self.is_whole:
             return self.elements.copy(order)
-        return TracedArray(self.rows.copy(), self.count, self.axis, self._steps, self._handle)
+        return TracedArray(self.rows.copy(), self.count, self.axis, self.steps, self._handle)
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         """Return a copy of the array. Its elements stay Values for `object`; other dtypes are as for an array."""
@@ -405,12 +401,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         inner = tuple([a - (a > self.axis) for a in axes])
         found = rows.in_rows(lambda: function(self.rows, inner))
         axis = self.axis if keepdims else self.axis - sum(a < self.axis for a in axes)
-        return TracedArray(as_objects(found), self.count, axis, self._steps + 1)
-
-    @property
-    def steps(self) -> int:
-        """Number of functions that have been applied to the rows since the array was stored."""
-        return self._steps
+        return TracedArray(as_objects(found), self.count, axis, self.steps + 1)
 
 
 def of_handle(

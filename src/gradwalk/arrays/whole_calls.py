@@ -9,12 +9,14 @@ import numpy
 
 from gradwalk.arrays.kinds import Allocate, ArrayKind, Operand, WholeCall, new_array
 from gradwalk.arrays.sorts_and_products import argsort_call, matrix_product_call, reorder_call
-from gradwalk.program.calls.call import append_call
+from gradwalk.program.calls.call import ConstantCall, append_call
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
 
-class ArgsortRows(WholeCall):
+class ArgsortRows(ConstantCall, WholeCall):
     """A call that returns the indices that sort a column, with nan last. The sort is stable.
+
+    The indices are constant where the elements differ.
 
     Args:
         kind: The kind of the array, which has one column.
@@ -32,14 +34,6 @@ class ArgsortRows(WholeCall):
         found = empty(self._kind)
         found[:, 0] = numpy.argsort(numpy.ravel(operands[0]), kind="stable")
         return [found]
-
-    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Return a symbolic zero: the indices are constant where the elements differ."""
-        return [NO_INDEX]
-
-    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Return a symbolic zero: the indices are constant where the elements differ."""
-        return [NO_INDEX]
 
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
         """Append a sort of the numbers: see `Call.expanded`."""

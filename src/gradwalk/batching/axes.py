@@ -91,9 +91,7 @@ class Batch:
 
     def of_elements(self) -> Batch:
         """Return the batch with ordinary arrays of Values."""
-        return replace(
-            self, leaves=[leaf.elements_only() if isinstance(leaf, WholeArray) else leaf for leaf in self.leaves]
-        )
+        return replace(self, leaves=[leaf.elements if isinstance(leaf, WholeArray) else leaf for leaf in self.leaves])
 
     @cached_property
     def has_values(self) -> bool:

@@ -19,7 +19,7 @@ from gradwalk.backend.base import Backend, Kernel
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.program.calls import loop
-from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
+from gradwalk.program.calls.call import Call, ConstantCall, append_call, instantiate_zeros
 from gradwalk.program.calls.program_derivatives import to_tape, weight
 from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program
@@ -213,8 +213,8 @@ class BatchCall(Call):
         return tape.program([*sums, *(index for column in zip(*stacked, strict=True) for index in column)])
 
 
-class ExtremeCall(BatchCall):
-    """A call without derivatives that finds the maximum or minimum (the extreme) of each output over a batch.
+class ExtremeCall(ConstantCall, BatchCall):
+    """A call that finds the maximum or minimum (the extreme) of each output over a batch.
 
     The results are the extremes of all outputs, followed by the index of the first sample with each extreme. If an
     output is nan for any sample, its extreme is nan. The program must not have summed outputs.
@@ -237,16 +237,6 @@ class ExtremeCall(BatchCall):
         self._stack(operands, stacked)
         places = stacked.argmax(axis=1) if self._largest else stacked.argmin(axis=1)
         return numpy.append(stacked[numpy.arange(len(stacked)), places], places.astype(numpy.float64))
-
-    def vjp_needed(
-        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
-    ) -> Indices:
-        """Return symbolic zeros: extremes and their indices are treated as constants."""
-        return [NO_INDEX] * self.inputs
-
-    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Return symbolic zeros: extremes and their indices are treated as constants."""
-        return [NO_INDEX] * self.outputs
 
     @property
     def portable(self) -> Program:

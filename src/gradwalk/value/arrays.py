@@ -54,8 +54,9 @@ class WholeArray:
         """Broadcast the operands, which include this array, and apply a function to each element: see `elementwise`."""
         raise NotImplementedError
 
-    def elements_only(self) -> Any:
-        """Return the array as an ordinary array of Values."""
+    @property
+    def elements(self) -> Any:
+        """The array as an ordinary array of Values."""
         raise NotImplementedError
 
     def vmapped(self, f: Callable[..., Any], batch: Any, batching: Any) -> Any:

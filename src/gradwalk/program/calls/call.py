@@ -157,6 +157,20 @@ class Call:
         return [with_rule(number, made_from, self.name, Result(self, given, i)) for i, number in enumerate(numbers)]
 
 
+class ConstantCall(Call):
+    """Base class of calls whose results are treated as constants by derivatives."""
+
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
+        """Return a symbolic zero for each operand: see `Call.vjp_needed`."""
+        return [NO_INDEX] * len(operands)
+
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Return a symbolic zero for each result: see `Call.jvp`."""
+        return [NO_INDEX] * self.outputs
+
+
 _MOST_EDGES = 4096  # maximum number of edges between the results of a call and its operands in a trace
 
 
