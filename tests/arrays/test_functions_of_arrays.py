@@ -148,6 +148,11 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "functions of gradwalk.math": (lambda x: math.sigmoid(x).sum() * math.erf(x).sum() + math.relu(x).sum() ** 2, x),
     "rounded": (lambda x: (numpy.floor(x) * x).sum() + (numpy.mod(x, 1.0) * x).sum(), x),
     "like arrays": (lambda x: (numpy.zeros_like(x) + x).sum() ** 2 + x.copy().sum() / len(x) + x.shape[0] * x[0], x),
+    "differences": (lambda m: (numpy.diff(m, axis=0) ** 2).sum() * (numpy.diff(m, 2) ** 3).sum(), X),
+    "flipped": (lambda m: (numpy.flip(m) * m).sum() * (numpy.flip(m, 1)[:, 0] ** 2 * y).sum(), X),
+    "squeezed": (lambda m: (m[:, :1].squeeze() * m[:, None, 1].squeeze(1) * y).sum() ** 2, X),
+    "converted": (lambda x: (gnp.asarray(x, float) * gnp.array(x) * numpy.atleast_1d(x)).sum() ** 2, x),
+    "integrals": (lambda m: gnp.trapezoid(m[:, 0] ** 2, y) * (gnp.trapezoid(m, axis=0, dx=0.5) ** 2).sum(), X),
     "einsum": (lambda m: numpy.einsum("ij,ij->", m, m) ** 2, X),
 }
 

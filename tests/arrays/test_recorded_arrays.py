@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import importlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy
 import pytest
+import scipy.optimize
 from numpy.exceptions import AxisError
 from references import jax, jnp
 from work import count_calls
@@ -15,6 +17,7 @@ from work import count_calls
 from gradwalk import (
     RecordingError,
     Value,
+    adopt,
     debug,
     debug_nans,
     grad,
@@ -175,6 +178,43 @@ def test_arrays_of_the_same_shape_leave_an_array_whole(whole):
 
     numpy.testing.assert_allclose(jit(f)(x), (3.0 + x[0]) * x)
     assert jit(lambda x: numpy.full_like(numpy.empty(7, object), x)[3])(x) == x[3]
+
+
+def test_conversions_leave_an_array_whole(whole):
+    def f(x: Any) -> Any:
+        y = gnp.asarray(x)
+        z = gnp.array(x, dtype=float)
+        z += 1.0
+        total = (gnp.asarray(y, float) * numpy.flip(z) * numpy.squeeze(numpy.atleast_1d(x)[:, None])).sum()
+        assert y is x
+        assert x.is_whole
+        return total * gnp.trapezoid(x) + gnp.zeros_like(x)[0]
+
+    assert jit(f)(x) == pytest.approx((x * (x[::-1] + 1.0) * x).sum() * numpy.trapezoid(x))
+    with pytest.raises(TypeError, match="dtype of an array of Values"):
+        jit(lambda x: gnp.asarray(x, int))(x)
+
+
+def test_adopted_functions_convert_large_arrays(tmp_path, monkeypatch):
+    lines = [
+        "import numpy as np",
+        "def rosenbrock(x):",
+        "    x = np.asarray(x, dtype=float)",
+        "    squares = np.array(x) ** 2",
+        "    return np.sum(100.0 * (x[1:] - squares[:-1]) ** 2 + (1 - x[:-1]) ** 2, axis=0, dtype=x.dtype)",
+    ]
+    (tmp_path / "rosenbrock_of_arrays.py").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    numbers = numpy.random.default_rng(7).normal(size=20_000)
+    with adopt("rosenbrock_of_arrays"):
+        rosenbrock = importlib.import_module("rosenbrock_of_arrays").rosenbrock
+        gradient = jit(grad(rosenbrock))
+        numpy.testing.assert_allclose(gradient(numbers), scipy.optimize.rosen_der(numbers), rtol=1e-10, atol=1e-9)
+        direction = numbers[::-1].copy()
+        found = hvp(rosenbrock, (numbers,), (direction,))
+    numpy.testing.assert_allclose(found, scipy.optimize.rosen_hess_prod(numbers, direction), rtol=1e-9, atol=1e-8)
+    assert isinstance(gradient.latest.program, ArrayProgram)
+    assert gradient.statistics.instructions < 1000
 
 
 def test_elements_that_are_taken_one_by_one_become_values(whole):

@@ -20,6 +20,7 @@ import gradwalk.cmath
 import gradwalk.math
 from gradwalk.adopting.switches import NumberKind, of_any_arguments, of_one_argument, of_two_arguments
 from gradwalk.complex_numbers.complex_class import Complex
+from gradwalk.value.arrays import WholeArray, as_array
 from gradwalk.value.modes import is_abstract
 from gradwalk.value.node import ValueNode
 
@@ -125,12 +126,18 @@ AnyComplex = NumberKind(numbers.Complex)
 Number = NumberKind(numbers.Number)
 
 
-def _converting(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function such as `numpy.asarray` that makes an object array of Values if floats are wanted."""
+def _converting(plain: Callable[..., Any], of_whole: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function such as `numpy.asarray` that makes an object array of Values if floats are wanted.
+
+    `of_whole` converts a large array of a recorded function, which stays whole.
+    """
 
     @functools.wraps(plain)
     def function(*args: Any, **kwargs: Any) -> Any:
         dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
+        is_whole = bool(args) and isinstance(args[0], WholeArray)
+        if is_whole and (dtype is None or _is_inexact(dtype)) and len(args) <= 2 and not kwargs.keys() - {"dtype"}:
+            return of_whole(args[0])
         if args and dtype is not None and _is_inexact(dtype) and _has_value(args[0]):
             return plain(args[0], object, *args[2:], **{name: x for name, x in kwargs.items() if name != "dtype"})
         return plain(*args, **kwargs)
@@ -166,7 +173,7 @@ def _has_value(x: Any) -> bool:
     waiting = [x]
     while waiting:
         one = waiting.pop()
-        if isinstance(one, (ValueNode, Complex)):
+        if isinstance(one, (ValueNode, Complex, WholeArray)):
             return True
         if isinstance(one, (list, tuple)):
             waiting += one
@@ -188,7 +195,11 @@ _OF_FLOAT = (float, Float, numpy.float64, numpy.dtype(float))
 _INEXACT = frozenset(map(id, [*_OF_FLOAT, complex, ComplexNumber, numpy.complex128, numpy.dtype(complex)]))
 _NAMES = frozenset(["float", "float64", "d", "complex", "complex128", "D"])
 _FUNCTIONS = _functions()
-_OF_NUMPY: dict[str, Any] = {name: _converting(getattr(numpy, name)) for name in ("array", "asarray", "asanyarray")}
+_OF_NUMPY: dict[str, Any] = {
+    "array": _converting(numpy.array, numpy.copy),
+    "asarray": _converting(numpy.asarray, as_array),
+    "asanyarray": _converting(numpy.asanyarray, as_array),
+}
 _SUBSTITUTES: list[tuple[Any, Any]] = [
     (math, _Module(math, _FUNCTIONS)),
     (cmath, _Module(cmath, _COMPLEX_FUNCTIONS)),

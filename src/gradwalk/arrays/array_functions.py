@@ -66,7 +66,7 @@ def _is_whole(x: Any) -> bool:
 
 @_implements(numpy.sum)
 def _sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    if not _is_whole(a) or dtype is not None or out is not None:
+    if not _is_whole(a) or (dtype is not None and numpy.dtype(dtype) != object) or out is not None:
         return NOT_HANDLED
     axes = counted_axes(axis, a.ndim)
     is_count = a.number_type is not float
@@ -419,9 +419,13 @@ def _elementwise(function: Callable[..., Any], *operands: Any) -> Any:
 
 @_implements(numpy.diff)
 def _diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    if not _is_whole(a) or n != 1 or a.ndim != 1 or counted_axes(axis, 1) != (0,):
+    if not _is_whole(a) or n < 0 or a.number_type is bool:
         return NOT_HANDLED
-    return a[1:] - a[:-1]
+    [position] = counted_axes(axis, a.ndim)
+    before = (slice(None),) * position
+    for _ in range(n):
+        a = a[(*before, slice(1, None))] - a[(*before, slice(None, -1))]
+    return a
 
 
 @_implements(numpy.shape)
@@ -465,6 +469,25 @@ def _expand_dims(a: Any, axis: Any) -> Any:
         return NOT_HANDLED
     [position] = counted_axes(axis, a.ndim + 1)
     return a[(*[slice(None)] * position, None)]
+
+
+@_implements(numpy.squeeze)
+def _squeeze(a: Any, axis: Axis = None) -> Any:
+    axes = [i for i, length in enumerate(a.shape) if length == 1] if axis is None else counted_axes(axis, a.ndim)
+    if not _is_whole(a) or any(i == a.axis or a.shape[i] != 1 for i in axes):
+        return NOT_HANDLED
+    return a[tuple([0 if i in axes else slice(None) for i in range(a.ndim)])]
+
+
+@_implements(numpy.flip)
+def _flip(m: Any, axis: Axis = None) -> Any:
+    axes = counted_axes(axis, m.ndim)
+    return m[tuple([slice(None, None, -1 if i in axes else None) for i in range(m.ndim)])]
+
+
+@_implements(numpy.atleast_1d)
+def _atleast_1d(*arrays: Any) -> Any:
+    return arrays[0] if len(arrays) == 1 else NOT_HANDLED  # every `TracedArray` has an axis
 
 
 @_implements(numpy.stack)

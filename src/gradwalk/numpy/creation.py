@@ -8,7 +8,7 @@ import numpy
 
 from gradwalk import math
 from gradwalk.numpy.arrays import holds_values, untyped
-from gradwalk.value.arrays import counted_axes
+from gradwalk.value.arrays import WholeArray, as_array, counted_axes
 from gradwalk.value.value import Value
 
 
@@ -33,7 +33,10 @@ def array(object: Any, dtype: Any = None, copy: bool | None = True, ndmin: int =
         >>> grad(lambda x: (array([x, 2.0 * x], dtype=float) ** 2).sum())(1.0)
         10.0
     """
-    found = numpy.array(object, ndmin=ndmin) if copy else numpy.array(numpy.asarray(object), copy=False, ndmin=ndmin)
+    if isinstance(object, WholeArray) and ndmin <= object.ndim:
+        found = untyped.copy(object) if copy else object
+    else:
+        found = numpy.array(object, ndmin=ndmin) if copy else numpy.array(as_array(object), copy=False, ndmin=ndmin)
     return found if dtype is None else astype(found, dtype)
 
 
@@ -51,7 +54,7 @@ def asarray(a: Any, dtype: Any = None) -> Any:
     Raises:
         TypeError: `dtype` is not a floating dtype, and the array contains Values.
     """
-    found = numpy.asarray(a)
+    found = as_array(a)
     return found if dtype is None or found.dtype == dtype else astype(found, dtype)
 
 
@@ -68,7 +71,7 @@ def astype(x: Any, dtype: Any) -> Any:
     Raises:
         TypeError: `dtype` is not a floating dtype, and the array contains Values.
     """
-    x = numpy.asarray(x)
+    x = as_array(x)
     if not holds_values(x):
         return x.astype(dtype)
     if not numpy.issubdtype(dtype, numpy.floating) and numpy.dtype(dtype) != numpy.dtype(object):
@@ -121,8 +124,8 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) 
     Returns:
         An array of numbers, or of Values if `fill_value` contains Values.
     """
-    a = numpy.asarray(a)
-    if holds_values(numpy.asarray(fill_value)):
+    a = as_array(a)
+    if holds_values(as_array(fill_value)):
         return numpy.full(a.shape if shape is None else shape, fill_value, object)
     chosen = numpy.float64 if dtype is None and holds_values(a) else dtype
     return numpy.full_like(a, fill_value, chosen, shape=shape)
