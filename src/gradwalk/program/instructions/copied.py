@@ -22,7 +22,9 @@ _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
 
 
-def copy_instructions(store: InstructionStore, target: InstructionStore, outputs: list, known: dict) -> None:
+def copy_instructions(
+    store: InstructionStore, target: InstructionStore, outputs: list, known: dict, *, whole: bool = False
+) -> None:
     """Append the instructions that `outputs` depend on to another tape.
 
     Args:
@@ -31,6 +33,7 @@ def copy_instructions(store: InstructionStore, target: InstructionStore, outputs
         outputs: Indices on `store`.
         known: Maps indices on `store` to indices on `target`, or to a list of them for an array. All inputs that are
             used must be known. The indices of the copies are added.
+        whole: Whether arrays stay arrays. If not, calls of arrays are replaced by calls of numbers.
     """
     used_cells = numpy.zeros(store.length, numpy.int32)
     used: cython.p_int = c_compat.integers(used_cells)
@@ -48,7 +51,7 @@ def copy_instructions(store: InstructionStore, target: InstructionStore, outputs
         if store.opcode[i] == _constant:
             known[i] = target.intern_constant(store.number(i))
         elif store.opcode[i] == _call:
-            _copy_call(store, target, store.x[i], known)
+            _copy_call(store, target, store.x[i], known, whole)
         elif store.opcode[i] == _take:
             table = tuple([known[entry] for entry in store.tables[store.y[i]]])
             known[i] = simplify.emit_take(target, known[store.x[i]], table)
@@ -66,12 +69,15 @@ def _mark_used(store: InstructionStore, used: cython.p_int, known: dict) -> obje
     i: cython.int
     operand: cython.int
     arity: cython.int
+    latest: cython.int = -1  # the call whose operands were marked last; the results of a call are adjacent
     for i in range(store.length - 1, -1, -1):
         if used[i] == 0 or store.opcode[i] <= 0 or i in known:
             continue
         if store.opcode[i] == _call:
-            for operand in store.calls[store.x[i]][1]:
-                used[operand] = True
+            if store.x[i] != latest:
+                latest = store.x[i]
+                for operand in store.calls[latest][1]:
+                    used[operand] = True
         elif store.opcode[i] == _take:
             used[store.x[i]] = True
             for operand in store.tables[store.y[i]]:
@@ -87,11 +93,13 @@ def _mark_used(store: InstructionStore, used: cython.p_int, known: dict) -> obje
 
 
 @cython.cfunc
-def _copy_call(store: InstructionStore, target: InstructionStore, position: cython.int, known: dict) -> object:
+def _copy_call(
+    store: InstructionStore, target: InstructionStore, position: cython.int, known: dict, whole: cython.bint
+) -> object:
     """Append a call, and add the indices of all its results to `known`."""
     function, operands, base = store.calls[position]
     given = [known[operand] for operand in operands]
-    if function.kinds or list in set(map(type, given)):
+    if not whole and (function.kinds or list in set(map(type, given))):
         found = function.expanded(target, given)
     else:
         first = target.call(function, given)
@@ -145,23 +153,28 @@ def split_at_arrays(store: InstructionStore, outputs: list) -> tuple[list, list]
     calls: list = []
     stages: list = [({}, {})]  # dicts, because they keep the order of their keys
     of_calls: dict = {}  # position of a call of arrays -> the stage after it
+    of_latest: cython.int = 0
+    latest: cython.int = -1  # the call whose operands were visited last, and whose results have the stage `of_latest`
     for i in range(store.length):
         if used[i] == 0 or store.opcode[i] <= 0:
             continue
+        if store.opcode[i] == _call and store.x[i] == latest:
+            stage[i] = of_latest
+            continue
         operands = _operands_of(store, i)
         if store.opcode[i] == _call and _has_arrays(store, store.x[i]):
-            if store.x[i] not in of_calls:
-                for operand in operands:
-                    _need(store, operand, of_calls, stages, stage, -1)
-                calls.append(store.x[i])
-                of_calls[store.x[i]] = len(calls)
-                stages.append(({}, {}))
-            stage[i] = of_calls[store.x[i]]
-            continue
-        for operand in operands:
-            stage[i] = max(stage[i], stage[operand])
-        for operand in operands:
-            _need(store, operand, of_calls, stages, stage, stage[i])
+            for operand in operands:
+                _need(store, operand, of_calls, stages, stage, -1)
+            calls.append(store.x[i])
+            of_calls[store.x[i]] = stage[i] = len(calls)
+            stages.append(({}, {}))
+        else:
+            for operand in operands:
+                stage[i] = max(stage[i], stage[operand])
+            for operand in operands:
+                _need(store, operand, of_calls, stages, stage, stage[i])
+        if store.opcode[i] == _call:
+            latest, of_latest = store.x[i], stage[i]
     for i in outputs:
         _need(store, i, of_calls, stages, stage, -1)
     return calls, [(list(given), list(found)) for given, found in stages]
