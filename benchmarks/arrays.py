@@ -15,7 +15,7 @@ import numpy
 from peers import jax, on_one_core
 from timing import Row, at_most, beside, best_of, faster, in_fresh_process, main, seconds, warmed_up
 
-from gradwalk import grad, jit, math
+from gradwalk import grad, jit, loops, math
 from gradwalk import numpy as gnp
 
 
@@ -25,6 +25,10 @@ class Library(NamedTuple):
     numpy: Any
     logsumexp: Any
     grad: Any
+    fori_loop: Any
+
+
+_OURS = Library(gnp, math.logsumexp, grad, loops.fori_loop)
 
 
 class Problem(NamedTuple):
@@ -57,6 +61,12 @@ def classification(m: Library, w: Any, features: Any, labels: Any) -> Any:
     return (m.numpy.log(1.0 + m.numpy.exp(-scores * labels))).mean()
 
 
+def descent(m: Library, w: Any, features: Any, labels: Any) -> Any:
+    """Return the same likelihood after ten steps of gradient descent, which are a loop."""
+    slope = m.grad(lambda w: classification(m, w, features, labels))
+    return classification(m, m.fori_loop(0, 10, lambda i, w: w - 0.5 * slope(w), w), features, labels)
+
+
 def network(m: Library, weights: Any, features: Any, targets: Any) -> Any:
     """Return the cross-entropy of a network with one hidden layer."""
     first, second = weights
@@ -84,6 +94,7 @@ def problems(quick: bool) -> list[Problem]:
         Problem(f"log-sum-exp of {many:,} numbers, gradient", total, [x]),
         Problem(f"differences of {many:,} neighbors, gradient", diffusion, [x]),
         Problem(f"logistic regression on {rows:,} rows, gradient", classification, [numpy.zeros(5), features, labels]),
+        Problem(f"descent on {rows:,} rows, gradient", descent, [numpy.ones(5), features, labels]),
         Problem(f"network on {few:,} rows, gradient", network, [weights, images, digits]),
     ]
 
@@ -102,7 +113,7 @@ def first_call(name: str, quick: bool) -> tuple[float, float]:
 def of(problem: Problem) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Return a call of the gradient in gradwalk and in JAX. The first call records or compiles it."""
     j = jax()
-    mine, its = Library(gnp, math.logsumexp, grad), Library(j.numpy, j.scipy.special.logsumexp, j.grad)
+    mine, its = _OURS, Library(j.numpy, j.scipy.special.logsumexp, j.grad, j.lax.fori_loop)
     ours = jit(grad(lambda *args: problem.function(mine, *args)))
     theirs = j.jit(j.grad(lambda *args: problem.function(its, *args)))
     arrays = [j.tree_util.tree_map(j.numpy.asarray, x) for x in problem.arguments]

@@ -21,7 +21,7 @@ from gradwalk.base.cached import cached_property
 from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Indices, Tape
-from gradwalk.program.tracing.array_handle import ArrayHandle, RecordedArray
+from gradwalk.program.tracing.array_handle import RecordedArray, flat_operands
 from gradwalk.program.tracing.trace import evaluate
 from gradwalk.trees.tree import scalars
 from gradwalk.value.arrays import of_objects
@@ -106,24 +106,26 @@ class ArrayProgram:
         for step in self._steps:
             given = [known[index] for index in step.given]
             if isinstance(step, CallStep):
-                found = apply_call(step.call, _lifted(given)) if has_values else self._run(step, given, known)
-                known.update(zip(step.found, found, strict=True))
+                if has_values:
+                    known.update(zip(step.found, apply_call(step.call, lifted(given)), strict=True))
+                else:
+                    self._run(step, given, known)
             elif has_values:
                 known.update(zip(step.found, step.program(given), strict=True))
             else:
                 results = step.program.run(numpy.array(given, numpy.float64)).tolist()
                 known.update(zip(step.found, results, strict=True))
-        return _separate([known[index] for index in self._outputs])
+        return separate([known[index] for index in self._outputs])
 
-    def _run(self, step: CallStep, given: Sequence[Any], known: dict[int, Any]) -> list[Any]:
-        """Run a call on numbers and arrays. Remove the arrays from `known` that no later step needs."""
+    def _run(self, step: CallStep, given: Sequence[Any], known: dict[int, Any]) -> None:
+        """Run a call on numbers and arrays; add the results to `known`. Remove the arrays that no later step needs."""
         if step.overwritten is None:
             found: list[Any] = step.call.run(given, self._buffers.take)
         else:
             target = known.pop(step.overwritten)
             found = step.call.run(given, lambda kind: target)
+        known.update(zip(step.found, found, strict=True))
         self._buffers.give([known.pop(index) for index in step.done])
-        return found
 
     def _of_elements(self, operands: Sequence[Any]) -> list[Any]:
         """Compute the outputs by the program of numbers. If an operand is a Value, arrays contain Values, too."""
@@ -179,17 +181,6 @@ def _is_object_array(x: Any) -> bool:
     return isinstance(x, numpy.ndarray) and x.dtype == object
 
 
-def flat_operands(operands: Sequence[Any]) -> list[Any]:
-    """Return the operands of a program of numbers, given the operands of an `ArrayProgram`."""
-    flat: list[Any] = []
-    for operand in operands:
-        if isinstance(operand, ArrayHandle):
-            flat += operand.elements()
-        else:
-            flat += operand.ravel().tolist() if isinstance(operand, numpy.ndarray) else [operand]
-    return flat
-
-
 def operands_of(leaves: Sequence[Any], kinds: Sequence[ArrayKind | None]) -> list[Any]:
     """Return the operands of an `ArrayProgram`: the numbers of the leaves, and each array of a kind as it is.
 
@@ -202,7 +193,7 @@ def operands_of(leaves: Sequence[Any], kinds: Sequence[ArrayKind | None]) -> lis
     for leaf in leaves:
         kind = next(rest) if getattr(leaf, "size", 1) else None
         if kind is not None:
-            operands.append(_array(leaf, kind))
+            operands.append(as_operand(leaf, kind))
             continue
         numbers = scalars([leaf])
         operands += numbers
@@ -211,7 +202,7 @@ def operands_of(leaves: Sequence[Any], kinds: Sequence[ArrayKind | None]) -> lis
     return operands
 
 
-def _array(leaf: Any, kind: ArrayKind) -> Any:
+def as_operand(leaf: Any, kind: ArrayKind) -> Any:
     """Return an array as an operand of a kind: an array of floats, or of Values, or a handle."""
     if isinstance(leaf, RecordedArray):
         handle = leaf.in_order()
@@ -223,9 +214,9 @@ def _array(leaf: Any, kind: ArrayKind) -> Any:
     return apply_call(Pack(kind), scalars([leaf]))[0] if depth() else leaf
 
 
-def _separate(outputs: list[Any]) -> list[Any]:
-    """Copy the arrays that share memory with an operand or another output."""
-    seen: set[int] = set()
+def separate(outputs: list[Any], operands: Sequence[Any] = ()) -> list[Any]:
+    """Copy the arrays that share memory with other arrays: views, and those that occur twice or among `operands`."""
+    seen = {id(x) for x in operands}
     for i, x in enumerate(outputs):
         if isinstance(x, numpy.ndarray):
             if x.base is not None or not x.flags.owndata or id(x) in seen:
@@ -234,6 +225,6 @@ def _separate(outputs: list[Any]) -> list[Any]:
     return outputs
 
 
-def _lifted(operands: Sequence[Any]) -> list[Any]:
+def lifted(operands: Sequence[Any]) -> list[Any]:
     """Replace arrays by handles of constants."""
     return [constant(x) if isinstance(x, numpy.ndarray) else x for x in operands]

@@ -9,13 +9,15 @@ from typing import Any
 import numpy
 
 from gradwalk.arrays import array_functions as _functions
-from gradwalk.arrays.array_program import ArrayProgram
-from gradwalk.arrays.handles import Handle, new_handle
+from gradwalk.arrays.array_loop import ArrayLoop, Span, array_loop
+from gradwalk.arrays.array_program import ArrayProgram, as_operand, lifted
+from gradwalk.arrays.handles import Handle, apply_call, constant, new_handle
 from gradwalk.arrays.kinds import ArrayKind
 from gradwalk.arrays.rows import LEVEL
 from gradwalk.arrays.traced_array import MOST_WIDTH, TracedArray, of_ordered
+from gradwalk.program.calls.loop import Sizes
 from gradwalk.program.tape import Indices, Tape
-from gradwalk.program.tracing.array_handle import ArrayHandle, OpenedArray
+from gradwalk.program.tracing.array_handle import ArrayHandle, OpenedArray, TracedPart
 from gradwalk.trees.tree import TreeDef, size
 from gradwalk.value.modes import depth
 
@@ -51,6 +53,21 @@ class Recorder:
     def evaluate(self, tape: Tape, outputs: Indices, operands: Sequence[Any]) -> list[Any]:
         """Compute the results of instructions on a tape: see `ArrayRecorder.evaluate`."""
         return ArrayProgram(tape, outputs).evaluate(operands)
+
+    def handle_of(self, leaf: Any, kind: ArrayKind) -> Handle:
+        """Return the handle of an array of a kind: see `ArrayRecorder.handle_of`."""
+        found = as_operand(leaf, kind)
+        return found if isinstance(found, Handle) else constant(found)
+
+    def loop(
+        self, step: TracedPart, condition: TracedPart | None, sizes: Sizes, span: Span, memory: str | int | None
+    ) -> ArrayLoop | None:
+        """Return the call that runs a loop with arrays, or None: see `ArrayRecorder.loop`."""
+        return array_loop(step, condition, sizes, span, memory)
+
+    def apply(self, call: ArrayLoop, operands: Sequence[Any]) -> list[Any]:
+        """Apply a call to numbers, arrays and Values: see `ArrayRecorder.apply`."""
+        return apply_call(call, lifted(operands))
 
     def unflattened(self, treedef: TreeDef, numbers: Sequence[Any]) -> Any:
         """Return a tree, given its numbers and arrays."""

@@ -12,7 +12,7 @@ from gradwalk.arrays.handles import Handle
 from gradwalk.arrays.map_call import Extremes, MapCall, Sizes
 from gradwalk.program.code.opcodes import ProgramError
 from gradwalk.program.tape import Tape
-from gradwalk.program.tracing.trace import Recording
+from gradwalk.program.tracing.trace import Recording, without_arrays
 from gradwalk.value.modes import new_mark, recorded
 from gradwalk.value.node import open_inputs, with_number_type
 from gradwalk.value.value import Value
@@ -60,7 +60,7 @@ def in_rows(f: Callable[[], T]) -> T:
         RecordingError: The function reads the number of a Value.
     """
     with numpy.errstate(all="ignore"):  # the numbers are placeholders
-        result: T = recorded(f, LEVEL, new_mark(), staged=True)
+        result: T = recorded(lambda: without_arrays(f), LEVEL, new_mark(), staged=True)
     return result
 
 

@@ -79,6 +79,15 @@ class Tape(InstructionStore):
         """
         return load.inline_program(self, program, operands, False, replaced)
 
+    def copy(self, source: Tape, outputs: list[int], operands: list) -> list:
+        """Append the instructions of another tape that `outputs` depend on, with `operands` as the inputs of `source`.
+
+        Arrays stay arrays. Returns the indices of the outputs.
+        """
+        known = dict(zip(source.input_indices, operands, strict=True))
+        copied.copy_instructions(source, self, outputs, known, whole=True)
+        return [known[index] for index in outputs]
+
     def reverse(self, seeds: list[tuple[int, int]], wrt: list[int]) -> list[int]:
         """Compute the cotangents of the instructions `wrt` in reverse mode; return the indices of the cotangents.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from gradwalk.trees.tree import flatten
+from gradwalk.value.arrays import WholeArray
 from gradwalk.value.node import parameter_of
 from gradwalk.value.value import Value
 
@@ -56,6 +57,11 @@ class Iterations:
         if type(tree) in _PLAIN or (type(tree) is tuple and _PLAIN.issuperset(map(type, tree))):
             return
         leaves, treedef = flatten(tree, what)
+        if any(isinstance(leaf, WholeArray) for leaf in leaves):  # their elements are not Values yet
+            for leaf, path in zip(leaves, treedef.paths(what), strict=True):
+                if not isinstance(leaf, WholeArray):
+                    self._label(leaf, part, path)
+            return
         numbers = [x for leaf in leaves for x in (leaf.ravel() if isinstance(leaf, numpy.ndarray) else [leaf])]
         if not any(isinstance(x, Value) for x in numbers):
             return

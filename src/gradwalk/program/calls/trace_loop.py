@@ -16,8 +16,15 @@ from gradwalk.program.calls.program_derivatives import has_effects
 from gradwalk.program.calls.switch import Switch
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Indices, Tape
+from gradwalk.program.tracing.array_handle import (
+    ArrayHandle,
+    ArrayRecorder,
+    RecordedArray,
+    TracedPart,
+    flat_operands,
+)
 from gradwalk.program.tracing.effects import current_effects
-from gradwalk.program.tracing.trace import Recording
+from gradwalk.program.tracing.trace import Recording, current_arrays
 from gradwalk.trees.tree import TreeDef, common_types, flatten, scalars, type_of
 from gradwalk.value.modes import RecordingError, refusals_here, without_numbers
 from gradwalk.value.value import Value
@@ -34,9 +41,9 @@ class Part:
     `is_step` says whether the function is the step of a loop.
 
     Attributes:
-        sizes: The number of scalars in each argument.
-        results: The number of scalars in the result.
-        captured: The Values from the enclosing scope that the function uses.
+        sizes: The number of inputs for each argument: one for each number, and one for each array that stays whole.
+        results: The number of numbers and whole arrays in the result.
+        captured: The Values and the handles of arrays from the enclosing scope that the function uses.
         effects: The calls that the function makes for their side effects.
 
     Raises:
@@ -44,7 +51,7 @@ class Part:
     """
 
     def __init__(self, f: Callable[..., Any], *args: Any, is_step: bool = False) -> None:
-        self._recording = Recording(staged=True)
+        self._recording = Recording(staged=True, arrays=current_arrays())
         self.effects = self._recording.effects
         self.effects.is_step = is_step
         self.sizes: list[int] = []
@@ -76,25 +83,35 @@ class Part:
                 raise refusals[0] from error
             raise
 
-    def program(self, fixed: Sequence[Any], before: int) -> Program:
-        """Return the program of the function. The captured numbers are inputs of the program.
+    @property
+    def given(self) -> list[Any]:
+        """The arguments: a number, an array or a handle for each input."""
+        return self._recording.operands[: sum(self.sizes)]
 
-        The inputs are the numbers of the first `before` arguments, then `fixed`, then the numbers of the remaining
-        arguments. `fixed` contains the numbers captured by all functions of the loop or switch. The outputs are the
-        numbers of the result, followed by the tokens of a step.
+    def traced(self, fixed: Sequence[Any], before: int) -> TracedPart:
+        """Return the function as a tape. The captured numbers and arrays are inputs of the tape.
+
+        The inputs are the numbers and arrays of the first `before` arguments, then `fixed`, then the numbers of the
+        remaining arguments. `fixed` contains the numbers and arrays captured by all functions of the loop or switch.
+        The outputs are the numbers and arrays of the result, followed by the tokens of a step.
         """
-        tape = Tape()
-        split = sum(self.sizes[:before])
-        first = [tape.input() for _ in range(split)]
-        places = {id(number): tape.input() for number in fixed}
-        rest = [tape.input() for _ in range(sum(self.sizes) - split)]
-        operands = [*first, *rest, *(places[id(number)] for number in self.captured)]
-        outputs = [*self._outputs, *self.effects.indices]
-        return tape.program(tape.inline(self._recording.tape.program(outputs), operands))
+        source, tape = self._recording.tape, Tape()
+        split, end = sum(self.sizes[:before]), sum(self.sizes)
+        kinds = [source.arrays.get(index) for index in source.input_indices]
+        first = [_new_input(tape, kind) for kind in kinds[:split]]
+        places = {id(x): _new_input(tape, x.kind if isinstance(x, ArrayHandle) else None) for x in fixed}
+        rest = [_new_input(tape, kind) for kind in kinds[split:end]]
+        operands = [*first, *rest, *(places[id(x)] for x in self.captured)]
+        return TracedPart(tape, tape.copy(source, [*self._outputs, *self.effects.indices], operands))
+
+    def program(self, fixed: Sequence[Any], before: int) -> Program:
+        """Return the function as a program of numbers: see `traced`."""
+        tape, outputs = self.traced(fixed, before)
+        return tape.program(outputs)
 
 
 class Carried:
-    """The carry of a loop: its numbers and its structure.
+    """The carry of a loop: its first value and its structure.
 
     Args:
         tree: The initial carry.
@@ -105,13 +122,26 @@ class Carried:
     def __init__(self, tree: Any, name: str, function: str) -> None:
         leaves, treedef = flatten(tree, name)
         self.treedef = treedef.with_numbers()  # 0-d arrays count as numbers, because arithmetic turns them into numbers
-        self.numbers: list[Any] = list(scalars(leaves))
+        self._leaves = leaves
         self.types = list(map(type_of, leaves))  # of the leaves, in all carries so far
         self._name, self._function = name, function
         self._is_known = False
 
+    @property
+    def opened(self) -> Any:
+        """The first carry as an argument of a part. Arrays that a recording may keep whole are left as they are."""
+        if current_arrays() is None or self.treedef.pairs:
+            return self.treedef.filled(scalars(self._leaves))
+        shapes = self.treedef.shapes
+        return self.treedef.unflatten(
+            [
+                leaf if _may_be_whole(leaf) else TreeDef(None, (shape,)).filled(scalars([leaf]))
+                for leaf, shape in zip(self._leaves, shapes, strict=True)
+            ]
+        )
+
     def checked(self, tree: Any, before: Any = None) -> list[Any]:
-        """Return the numbers of the next carry; raise TypeError if its structure differs from the first carry's.
+        """Return the leaves of the next carry; raise TypeError if its structure differs from the first carry's.
 
         `before` is the carry that the function was called with. A leaf that is returned unchanged keeps its type.
         """
@@ -126,7 +156,7 @@ class Carried:
             known if leaf is kept or type_of(leaf) is known else float
             for known, leaf, kept in zip(self.types, leaves, own, strict=True)
         ]
-        return list(scalars(leaves))
+        return leaves
 
     def next(self, tree: Any) -> Any:
         """Return the next carry unchanged. The first call checks the structure of the carry."""
@@ -162,27 +192,75 @@ def recorded_loop(
     found: list[TreeDef | None] = []
 
     def numbers(count: Any, tree: Any, row: Any) -> list[Any]:
+        kinds = _kinds(tree)  # before the step can use the elements of an array one by one
         following, given = step(count, tree, row)
         leaves, treedef = ([], None) if given is None else flatten(given, "what f returned")
         found.append(treedef and treedef.typed(list(map(type_of, leaves))))
-        return [*carry.checked(following, tree), *scalars(leaves)]
+        return [*_numbers_and_arrays(carry.checked(following, tree), kinds), *scalars(leaves)]
 
-    first, steps = span
-    tree = carry.treedef.filled(carry.numbers)
+    tree = carry.opened
     body = Part(numbers, 0.0, tree, rows[0] if rows else (), is_step=True)
     guard = None if goes_on is None else Part(lambda val: _number(goes_on(val)), tree)
-    fixed = list({id(number): number for number in [*body.captured, *(guard.captured if guard else ())]}.values())
-    out = body.results - carry.treedef.size
-    sizes = Sizes(carry.treedef.size, len(fixed), body.sizes[2], out)
-    condition = None if guard is None else guard.program(fixed, 1)
-    program = body.program(fixed, 2)
-    gone_through = [number for row in rows for number in scalars(flatten(row, "xs")[0])] if sizes.row else []
-    operands = [*carry.numbers, *fixed, *gone_through]
+    gone_through = [number for row in rows for number in scalars(flatten(row, "xs")[0])] if body.sizes[2] else []
+    treedef = carry.treedef.typed(carry.types)
+    arrays = current_arrays()
+    if arrays is not None and (loop := _traced_with_arrays(arrays, body, guard, span, memory)):
+        call, operands = loop
+        results = arrays.apply(call, [*operands, *gone_through])
+        return arrays.unflattened(treedef, results[: body.sizes[1]]), results[body.sizes[1] :], found[0]
+    results = _of_numbers(body, guard, span, memory, gone_through)
+    return treedef.results(results[: treedef.size]), results[treedef.size :], found[0]
+
+
+def _kinds(tree: Any) -> list[Any]:
+    """Return the kind of each leaf that is a whole array, and None for the other leaves."""
+    handles = [leaf.in_order() if isinstance(leaf, RecordedArray) else None for leaf in flatten(tree, "the carry")[0]]
+    return [None if handle is None else handle.kind for handle in handles]
+
+
+def _numbers_and_arrays(leaves: Sequence[Any], kinds: Sequence[Any]) -> list[Any]:
+    """Return the numbers of the leaves, and the handle of each array that has a kind."""
+    arrays = current_arrays()
+    found: list[Any] = []
+    for leaf, kind in zip(leaves, kinds, strict=True):
+        found += scalars([leaf]) if arrays is None or kind is None else [arrays.handle_of(leaf, kind)]
+    return found
+
+
+def _captured(body: Part, guard: Part | None) -> list[Any]:
+    """Return what the parts of a loop use from the enclosing scope."""
+    return list({id(x): x for x in [*body.captured, *(guard.captured if guard else ())]}.values())
+
+
+def _traced_with_arrays(
+    arrays: ArrayRecorder, body: Part, guard: Part | None, span: tuple[int, int | None], memory: str | int | None
+) -> tuple[Call, list[Any]] | None:
+    """Return the call of a loop with whole arrays, and its operands without xs; None if all operands are numbers."""
+    fixed = _captured(body, guard)
+    step, condition = body.traced(fixed, 2), None if guard is None else guard.traced(fixed, 1)
+    tapes = [part.tape for part in (step, condition) if part is not None]
+    if not any(tape.arrays for tape in tapes) or any(
+        call.effectless(len(operands)) is not None for tape in tapes for call, operands, _ in tape.calls
+    ):
+        return None
+    _, carry, row = body.sizes
+    call = arrays.loop(step, condition, Sizes(carry, len(fixed), row, body.results - carry), span, memory)
+    return None if call is None else (call, [*body.given[1 : 1 + carry], *fixed])
+
+
+def _of_numbers(
+    body: Part, guard: Part | None, span: tuple[int, int | None], memory: str | int | None, gone_through: list[Any]
+) -> list[Any]:
+    """Return the results of a loop with an operand for each number."""
+    fixed = _captured(body, guard)
+    program, condition = body.program(fixed, 2), None if guard is None else guard.program(fixed, 1)
+    carry, constants = flat_operands(body.given[1 : 1 + body.sizes[1]]), flat_operands(fixed)
+    out = len(program.code.outputs) - len(body.effects.indices) - len(carry)
+    sizes = Sizes(len(carry), len(constants), body.sizes[2], out)
+    operands = [*carry, *constants, *gone_through]
     if body.effects.indices or any(map(has_effects, (program, condition) if condition else (program,))):
-        results = _with_effects(EffectLoop(program, sizes, first, steps, condition, memory), operands)
-    else:
-        results = bind(Loop(program, sizes, first, steps, condition, memory), operands)
-    return carry.treedef.typed(carry.types).results(results[: sizes.carry]), results[sizes.carry :], found[0]
+        return list(_with_effects(EffectLoop(program, sizes, *span, condition, memory), operands))
+    return bind(Loop(program, sizes, *span, condition, memory), operands)
 
 
 def _with_effects(loop: EffectLoop, operands: Sequence[Any]) -> list[Any]:
@@ -233,9 +311,19 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
         return list(scalars(leaves))
 
     parts = [Part(functools.partial(numbers, name, f)) for name, f in functions.items()]
-    shared = list({id(number): number for part in parts for number in part.captured}.values())
+    shared = list({id(x): x for part in parts for x in part.captured}.values())
     choice = Switch([part.program(shared, 0) for part in parts])
-    return treedefs[0].typed(common_types(types)).results(bind(choice, [index, *shared]))
+    return treedefs[0].typed(common_types(types)).results(bind(choice, [index, *flat_operands(shared)]))
+
+
+def _may_be_whole(leaf: Any) -> bool:
+    """Return whether a recording may keep a leaf as one input."""
+    is_array = isinstance(leaf, numpy.ndarray) and leaf.ndim > 0
+    return is_array and (isinstance(leaf, RecordedArray) or leaf.dtype.kind == "f")
+
+
+def _new_input(tape: Tape, kind: Any) -> int:
+    return tape.input() if kind is None else tape.array_input(kind)
 
 
 def bind(call: Call, operands: Sequence[Any]) -> list[Any]:

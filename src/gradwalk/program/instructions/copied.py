@@ -147,6 +147,7 @@ def split_at_arrays(store: InstructionStore, outputs: list) -> tuple[list, list]
     stage: cython.p_int = c_compat.integers(stage_cells)
     i: cython.int
     operand: cython.int
+    by: cython.int
     for i in outputs:
         used[i] = True
     _mark_used(store, used, {})
@@ -162,22 +163,30 @@ def split_at_arrays(store: InstructionStore, outputs: list) -> tuple[list, list]
             stage[i] = of_latest
             continue
         operands = _operands_of(store, i)
+        by = -1
         if store.opcode[i] == _call and _has_arrays(store, store.x[i]):
-            for operand in operands:
-                _need(store, operand, of_calls, stages, stage, -1)
             calls.append(store.x[i])
             of_calls[store.x[i]] = stage[i] = len(calls)
             stages.append(({}, {}))
         else:
-            for operand in operands:
-                stage[i] = max(stage[i], stage[operand])
-            for operand in operands:
-                _need(store, operand, of_calls, stages, stage, stage[i])
+            stage[i] = by = _latest_stage(operands, stage)
+        for operand in operands:
+            _need(store, operand, of_calls, stages, stage, by)
         if store.opcode[i] == _call:
             latest, of_latest = store.x[i], stage[i]
     for i in outputs:
         _need(store, i, of_calls, stages, stage, -1)
     return calls, [(list(given), list(found)) for given, found in stages]
+
+
+@cython.cfunc
+def _latest_stage(operands: Any, stage: cython.p_int) -> cython.int:
+    """Return the stage in which the last of these numbers is computed."""
+    found: cython.int = 0
+    operand: cython.int
+    for operand in operands:
+        found = max(found, stage[operand])
+    return found
 
 
 @cython.cfunc

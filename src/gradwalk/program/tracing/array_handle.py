@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy
+
 from gradwalk.program.tape import Indices, Tape
 from gradwalk.value.arrays import WholeArray
 from gradwalk.value.value import Value
@@ -64,6 +66,18 @@ class OpenedArray(NamedTuple):
     array: Callable[[], RecordedArray]
 
 
+class TracedPart(NamedTuple):
+    """A part of a loop whose inputs and outputs may be arrays.
+
+    Attributes:
+        tape: The tape. Its inputs are the inputs of the part, in order.
+        outputs: The tape indices of the outputs.
+    """
+
+    tape: Tape
+    outputs: Indices
+
+
 class ArrayRecorder(Protocol):
     """Makes the arrays of a recording, and evaluates tapes that have arrays."""
 
@@ -79,6 +93,39 @@ class ArrayRecorder(Protocol):
         """Compute the results of instructions on a tape. A result may be an array or an `ArrayHandle`."""
         ...
 
+    def handle_of(self, leaf: Any, kind: Any) -> ArrayHandle:
+        """Return the handle of an array of a kind. The leaf is an array with the same number of elements."""
+        ...
+
+    def loop(
+        self,
+        step: TracedPart,
+        condition: TracedPart | None,
+        sizes: Any,
+        span: tuple[int, int | None],
+        memory: str | int | None,
+    ) -> Any:
+        """Return the call that runs a loop with arrays, or None if its parts use the elements one by one.
+
+        For the arguments, see `Loop`. A number or an array in the carry or among the constants counts as one.
+        """
+        ...
+
+    def apply(self, call: Any, operands: Sequence[Any]) -> list[Any]:
+        """Apply a call to Values, numbers, arrays and handles. Returns Values and handles."""
+        ...
+
     def unflattened(self, treedef: Any, numbers: list[Any]) -> Any:
         """Return a tree, given its numbers and arrays."""
         ...
+
+
+def flat_operands(operands: Sequence[Any]) -> list[Any]:
+    """Return the operands with the numbers of each array in its place."""
+    flat: list[Any] = []
+    for operand in operands:
+        if isinstance(operand, ArrayHandle):
+            flat += operand.elements()
+        else:
+            flat += operand.ravel().tolist() if isinstance(operand, numpy.ndarray) else [operand]
+    return flat

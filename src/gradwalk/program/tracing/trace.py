@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, TypeVar
 
 import numpy
 
@@ -44,6 +45,22 @@ from gradwalk.value.node import (
     with_number_type,
 )
 from gradwalk.value.value import Value
+
+T = TypeVar("T")
+
+_arrays: ContextVar[ArrayRecorder | None] = ContextVar("arrays", default=None)
+
+
+def current_arrays() -> ArrayRecorder | None:
+    """Return what makes the arrays of the innermost recording, or None if each of its inputs is a number."""
+    return _arrays.get()
+
+
+def without_arrays(f: Callable[[], T]) -> T:
+    """Call a function whose recordings have numbers only. The caller must discard the context."""
+    _arrays.set(None)
+    return f()
+
 
 # The outcome of a condition of a path: whether it holds, or the number that it must be equal to.
 Outcome = bool | float
@@ -254,7 +271,7 @@ class Recording:
         try:
             branches = Followed(self, f) if self._follows_branches else None
             result = recorded(
-                lambda: self.effects.during(lambda: f(*args, **kwargs)),
+                lambda: self._called(lambda: f(*args, **kwargs)),
                 self.level,
                 self._mark,
                 staged=self._staged,
@@ -265,6 +282,11 @@ class Recording:
             return self.result(f, result, branches or ())
         finally:
             close_inputs(self._inputs)
+
+    def _called(self, f: Callable[[], Any]) -> Any:
+        """Call a function in the context of this recording. The caller must discard the context."""
+        _arrays.set(self._arrays)
+        return self.effects.during(f)
 
     def result(
         self, f: Callable[..., Any], result: Any, asked: Sequence[Value | AskedNumber] = ()

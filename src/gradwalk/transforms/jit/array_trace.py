@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradwalk.arrays.array_program import ArrayProgram, flat_operands, operands_of
+from gradwalk.arrays.array_program import ArrayProgram, operands_of
 from gradwalk.arrays.recorder import RECORDER
 from gradwalk.base.cached import cached_property
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import PreparedPath
 from gradwalk.program.tape import Indices, Tape
+from gradwalk.program.tracing.array_handle import flat_operands
 from gradwalk.transforms.jit.jit_trace import JitTrace
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy
 
-from gradwalk.arrays.array_program import flat_operands, uses_arrays
+from gradwalk.arrays.array_program import uses_arrays
 from gradwalk.arrays.recorder import RECORDER
 from gradwalk.graph.graph import Graph
 from gradwalk.program.native.policy import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import PreparedFunction
-from gradwalk.program.tracing.array_handle import ArrayRecorder
+from gradwalk.program.tracing.array_handle import ArrayRecorder, flat_operands
 from gradwalk.program.tracing.paths import Outcomes, Paths
 from gradwalk.program.tracing.trace import Recording, display_name, takes_arrays
 from gradwalk.program.tracing.trace_cache import ArgumentKeys, Statistics, TraceCache
