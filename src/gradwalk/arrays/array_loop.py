@@ -1,7 +1,6 @@
 """`ArrayLoop`: a loop whose carry and constants may be whole arrays, and its reverse pass.
 
-The derivatives are the same as those of `Loop`, in whose module the formulas are explained. A step is run by an
-`ArrayProgram`, so that the steps of the loop are steps in Python.
+The formulas of the derivatives are explained in program/calls/loop.py. Each step is one call of an `ArrayProgram`.
 """
 
 from __future__ import annotations
@@ -137,8 +136,8 @@ class ArrayLoop(WholeCall):
     def step_inputs(self, flags: Sequence[bool]) -> tuple[bool, ...]:
         """Convert a flag for each operand to a flag for each input of a step except the count.
 
-        All flags of the carry are set, because it is not known which parts of the carry depend on the others. The flag
-        of an input from xs is set if it is set in at least one step.
+        All flags of the carry are set, because each part of the carry may depend on all parts of the previous carry. The
+        flag of an input from xs is set if it is set in at least one step.
         """
         rows = [any(flags[i :: self.sizes.row]) for i in range(self._rows, self._rows + self.sizes.row)]
         return (*[True] * self.sizes.carry, *flags[self.sizes.carry : self._rows], *rows)
