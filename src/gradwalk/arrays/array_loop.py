@@ -136,8 +136,8 @@ class ArrayLoop(WholeCall):
     def step_inputs(self, flags: Sequence[bool]) -> tuple[bool, ...]:
         """Convert a flag for each operand to a flag for each input of a step except the count.
 
-        All flags of the carry are set, because each part of the carry may depend on all parts of the previous carry. The
-        flag of an input from xs is set if it is set in at least one step.
+        All flags of the carry are set, because each part of the carry may depend on all parts of the previous carry.
+        The flag of an input from xs is set if it is set in at least one step.
         """
         rows = [any(flags[i :: self.sizes.row]) for i in range(self._rows, self._rows + self.sizes.row)]
         return (*[True] * self.sizes.carry, *flags[self.sizes.carry : self._rows], *rows)
