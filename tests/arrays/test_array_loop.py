@@ -10,16 +10,15 @@ from typing import Any
 import numpy
 import pytest
 from references import jax, jnp
+from whole_arrays import WAYS, calls_of, flat, x
 
-from gradwalk import RecordingError, debug, debug_nans, grad, jit, jvp, loops, math, vmap
+from gradwalk import RecordingError, debug, debug_nans, grad, jit, loops, math, vmap
 from gradwalk import numpy as gnp
 from gradwalk.arrays import array_loop, recorder
 from gradwalk.arrays.array_loop import ArrayLoop, ArrayLoopVjp
 from gradwalk.arrays.array_program import ArrayProgram
 
-GENERATOR = numpy.random.default_rng(3)
-x = GENERATOR.normal(size=12)
-direction = GENERATOR.normal(size=12)
+GENERATOR = numpy.random.default_rng(5)
 WEIGHTS = numpy.arange(12.0)
 
 
@@ -145,38 +144,6 @@ OTHERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def directional(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the derivative along fixed tangents."""
-    return lambda a, x: jvp(f, (a, x), (0.5, direction))[1]
-
-
-def dotted(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a number that depends on all components of the gradient."""
-
-    def found(a: Any, x: Any) -> Any:
-        of_a, of_x = grad(f, (0, 1))(a, x)
-        return of_a + (of_x * direction).sum()
-
-    return found
-
-
-WAYS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
-    "value": jit,
-    "gradient": lambda f: jit(grad(f, (0, 1))),
-    "tangent": lambda f: jit(directional(f)),
-    "forward over reverse": lambda f: jit(directional(dotted(f))),
-    "reverse over reverse": lambda f: jit(grad(dotted(f), (0, 1))),
-    "reverse over forward": lambda f: jit(grad(directional(f), (0, 1))),
-    "third": lambda f: jit(grad(directional(dotted(f)), (0, 1))),
-    "gradient of jit": lambda f: grad(jit(f), (0, 1)),
-    "not recorded": lambda f: grad(f, (0, 1)),
-}
-
-
-def flat(result: Any) -> Any:
-    return numpy.concatenate([numpy.ravel(leaf) for leaf in (result if isinstance(result, tuple) else (result,))])
-
-
 @pytest.fixture
 def whole(monkeypatch):
     """Make arrays of all sizes whole."""
@@ -192,19 +159,12 @@ def test_loops_with_arrays_agree_with_loops_on_numbers(name, monkeypatch, capsys
         numpy.testing.assert_allclose(flat(WAYS[way](f)(0.7, x)), known, rtol=1e-9, atol=1e-11, err_msg=way)
 
 
-def loop_calls(recorded: Any) -> list[type]:
-    """Return the classes of the calls of loops with arrays in a recorded function."""
-    steps = recorded.latest.program._steps
-    calls = [getattr(step, "call", None) for step in steps]
-    return [type(call) for call in calls if isinstance(call, (ArrayLoop, ArrayLoopVjp))]
-
-
 @pytest.mark.parametrize("name", WHOLE)
 def test_arrays_stay_whole(name, whole):
     value, gradient = jit(WHOLE[name]), jit(grad(WHOLE[name], (0, 1)))
     value(0.7, x), gradient(0.7, x)
-    assert set(loop_calls(value)) == {ArrayLoop}
-    assert ArrayLoopVjp in loop_calls(gradient)
+    assert set(calls_of(value, ArrayLoop, ArrayLoopVjp)) == {ArrayLoop}
+    assert ArrayLoopVjp in calls_of(gradient, ArrayLoopVjp)
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -239,6 +199,18 @@ def test_descent_on_large_data_agrees_with_jax():
     total = jit(grad(lambda w, *data: ours(w, *data).sum()))
     known = jax.jit(jax.grad(lambda w, *data: theirs(w, *data).sum()))
     numpy.testing.assert_allclose(total(start, samples, labels), known(start, samples, labels), rtol=1e-8)
+
+
+def test_steps_that_do_not_run_contribute_no_nan(whole):
+    f = lambda a, x: loops.while_loop(lambda c: c < 0, lambda c: c + 10 + numpy.sqrt(x).sum(), a) * a  # noqa: E731
+    gradient = jit(grad(f, (0, 1)))
+    of_a, of_x = gradient(2.0, -abs(x))
+    assert of_a == 4.0
+    numpy.testing.assert_array_equal(of_x, numpy.zeros(12))
+    second = jit(grad(lambda a, x: (grad(f, 1)(a, x) ** 2).sum() + grad(f)(a, x), (0, 1)))
+    of_a, of_x = second(2.0, -abs(x))
+    assert of_a == 2.0
+    numpy.testing.assert_array_equal(of_x, numpy.zeros(12))
 
 
 def test_too_many_steps(whole):

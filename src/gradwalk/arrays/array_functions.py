@@ -11,7 +11,7 @@ import numpy
 
 from gradwalk import math
 from gradwalk.arrays import rows
-from gradwalk.arrays.handles import apply_call, apply_layout, constant
+from gradwalk.arrays.handles import apply_here, apply_layout, constant
 from gradwalk.arrays.kinds import ArrayKind
 from gradwalk.arrays.layout_calls import Pack, Reshape
 from gradwalk.arrays.traced_array import (
@@ -90,7 +90,7 @@ def _inner(a: TracedArray, axes: Sequence[int]) -> tuple[int, ...]:
 def _total(numbers: Sequence[Any], count: int) -> list[Any]:
     """Return the sums of numbers of a row over all rows."""
     call, operands = rows.mapped(numbers, [], count)
-    return apply_call(call, operands)
+    return apply_here(call, operands)
 
 
 def _shaped(a: TracedArray, axes: Sequence[int], keepdims: bool, results: Sequence[Any]) -> Any:
@@ -161,7 +161,7 @@ def _best(a: TracedArray, axes: Sequence[int], *, largest: bool) -> Any:
 def _extremes(row: Sequence[Any], count: int, *, largest: bool) -> tuple[list[Any], list[Any]]:
     """Return the maximum or minimum of each number of a row over all rows, without derivatives, and its first row."""
     call, operands = rows.extremes(row, count, largest=largest)
-    results = apply_call(call, operands)
+    results = apply_here(call, operands)
     return results[: len(row)], results[len(row) :]
 
 
@@ -321,7 +321,7 @@ def _small_product(a: Any, b: Any) -> Any:
 def _large_product(a: Any, b: Any) -> Any:
     """Return the product of two matrices, computed by one instruction."""
     factors = [_matrix(a), _matrix(b)]
-    [product] = apply_call(Product(factors[0].kind, factors[1].kind), factors)
+    [product] = apply_here(Product(factors[0].kind, factors[1].kind), factors)
     shape = (a.shape[0], b.shape[1])
     if product.kind.size < _LEAST_WHOLE:
         return of_objects(product.elements(), shape)
@@ -384,7 +384,7 @@ def _argsort(a: Any, axis: int | None = -1, kind: Any = None) -> Any:
 
 def _sorting_indices(a: TracedArray) -> TracedArray:
     handle = a.stored()
-    [indices] = apply_call(ArgsortRows(handle.kind), [handle])
+    [indices] = apply_here(ArgsortRows(handle.kind), [handle])
     return of_handle(indices, (), 0, int)
 
 
@@ -393,7 +393,7 @@ def _sort(a: Any, axis: int | None = -1, kind: Any = None) -> Any:
     """Sort a vector."""
     if not _is_whole(a) or a.rows.ndim or counted_axes(axis, 1) != (0,):
         return NOT_HANDLED
-    [elements] = apply_call(ReorderRows(a.stored().kind), [_sorting_indices(a).stored(), a.stored()])
+    [elements] = apply_here(ReorderRows(a.stored().kind), [_sorting_indices(a).stored(), a.stored()])
     return of_handle(elements, (), 0)
 
 

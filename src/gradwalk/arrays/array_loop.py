@@ -9,8 +9,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from gradwalk.arrays.array_program import ArrayProgram, separate, uses_arrays
+from gradwalk.arrays.array_program import ArrayProgram, separate
 from gradwalk.arrays.kinds import Allocate, ArrayKind, Operand, WholeCall, new_array
+from gradwalk.arrays.operands import Kinds, chosen, flat, grouped, new_inputs, size_of, with_zeros
 from gradwalk.base.cached import cached_property
 from gradwalk.program.calls.call import append_call
 from gradwalk.program.calls.layout import Layout, layout
@@ -21,16 +22,7 @@ from gradwalk.program.run.loop_runner import TooManyStepsError
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
 from gradwalk.program.tracing.array_handle import TracedPart
 
-Kinds = Sequence[ArrayKind | None]  # of operands or results; None for a number
 Span = tuple[int, int | None]
-
-
-def array_loop(
-    step: TracedPart, condition: TracedPart | None, sizes: Sizes, span: Span, memory: str | int | None
-) -> ArrayLoop | None:
-    """Return a loop with arrays, or None if its parts use the elements one by one: see `ArrayRecorder.loop`."""
-    parts = [step] if condition is None else [step, condition]
-    return ArrayLoop(step, condition, sizes, span, memory) if all(uses_arrays(part.tape) for part in parts) else None
 
 
 class ArrayLoop(WholeCall):
@@ -65,7 +57,9 @@ class ArrayLoop(WholeCall):
         self._backs: dict[tuple[bool, ...], ArrayLoopVjp] = {}
 
     def __repr__(self) -> str:
-        return f"<loop over arrays, {self.of_numbers.described}>"
+        most = "" if self.steps is None else f", at most {self.steps} steps"
+        span = f"{self.steps} steps" if self.condition is None else f"while a condition holds{most}"
+        return f"<loop with arrays, {span}>"
 
     def backends(self, known: set[int]) -> dict[str, str]:
         """Return the backends of a step: see `Call.backends`."""
@@ -120,7 +114,7 @@ class ArrayLoop(WholeCall):
         dual = self.dual(tangents)
         if dual is None:
             return [NO_INDEX] * self.outputs
-        given = dual.operands.join(operands, _with_zeros(tape, self.given, tangents))
+        given = dual.operands.join(operands, with_zeros(tape, self.given, tangents))
         return dual.results.split(append_call(dual.loop, tape, given))[1]
 
     def vjp_needed(
@@ -130,7 +124,7 @@ class ArrayLoop(WholeCall):
         if not any(wanted) or all(index == NO_INDEX for index in adjoints):
             return [NO_INDEX] * self.inputs
         back = self.back(self.step_inputs(wanted))
-        found = iter(append_call(back, tape, [*operands, *_with_zeros(tape, self.kinds, adjoints)]))
+        found = iter(append_call(back, tape, [*operands, *with_zeros(tape, self.kinds, adjoints)]))
         return [next(found) if is_made else NO_INDEX for is_made in back.of_operands]
 
     def step_inputs(self, flags: Sequence[bool]) -> tuple[bool, ...]:
@@ -161,11 +155,11 @@ class ArrayLoop(WholeCall):
         tape = Tape()
         count = tape.input()
         of_step = layout(*((1, group) for group in groups))
-        primals, tangents = of_step.split(_new_inputs(tape, of_step.join(self.taken, self.taken)))
+        primals, tangents = of_step.split(new_inputs(tape, of_step.join(self.taken, self.taken)))
         outputs = tape.copy(self.step.tape, self.step.outputs, [count, *primals])
         seeds = [(x, tangent) for x, tangent in zip(primals, tangents, strict=True) if tangent != NO_INDEX]
         kinds = [*self.taken[:carry], *[None] * out]
-        moved = _with_zeros(tape, kinds, tape.forward(seeds, outputs))
+        moved = with_zeros(tape, kinds, tape.forward(seeds, outputs))
         step = TracedPart(tape, layout(*((1, group) for group in of_results)).join(outputs, moved))
         sizes = Sizes(2 * carry, fixed + sum(groups[1]), len(groups[2]) + sum(groups[2]), 2 * out)
         loop = ArrayLoop(step, self._condition_of_dual(groups), sizes, (self.first, self.steps), self.memory)
@@ -179,7 +173,7 @@ class ArrayLoop(WholeCall):
             return None
         tape, kinds = Tape(), self.taken[: self._rows]
         inputs = layout(*((1, group) for group in groups[:2]))
-        primals, _ = inputs.split(_new_inputs(tape, inputs.join(kinds, kinds)))
+        primals, _ = inputs.split(new_inputs(tape, inputs.join(kinds, kinds)))
         return TracedPart(tape, tape.copy(self.condition.tape, self.condition.outputs, primals))
 
     # The same loop with numbers
@@ -188,14 +182,14 @@ class ArrayLoop(WholeCall):
     def of_numbers(self) -> Loop:
         """The loop with an operand for each number of an array."""
         carry, fixed = self.taken[: self.sizes.carry], self.taken[self.sizes.carry : self._rows]
-        sizes = self.sizes._replace(carry=sum(map(_size, carry)), fixed=sum(map(_size, fixed)))
+        sizes = self.sizes._replace(carry=sum(map(size_of, carry)), fixed=sum(map(size_of, fixed)))
         parts = [part and part.tape.program(part.outputs) for part in (self.step, self.condition)]
         assert parts[0] is not None
         return Loop(parts[0], sizes, self.first, self.steps, parts[1], self.memory)
 
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
         """Append the loop with numbers: see `Call.expanded`."""
-        return _grouped(append_call(self.of_numbers, tape, _flat(operands)), self.kinds)
+        return grouped(append_call(self.of_numbers, tape, flat(operands)), self.kinds)
 
 
 class Dual(NamedTuple):
@@ -231,7 +225,7 @@ class ArrayLoopVjp(WholeCall):
         rows = loop.sizes.carry + loop.sizes.fixed
         self.of_operands = [*wanted[:rows], *wanted[rows:] * (loop.steps or 0)]
         self.inputs = loop.inputs + loop.outputs
-        super().__init__(_chosen(loop.given, self.of_operands))
+        super().__init__(chosen(loop.given, self.of_operands))
 
     def __repr__(self) -> str:
         return f"<reverse pass of {self._loop!r}>"
@@ -248,16 +242,16 @@ class ArrayLoopVjp(WholeCall):
         slice of ys) to (cotangent of the carry, sums, cotangents of a slice of xs).
         """
         (carry, fixed, _, out), taken = self._loop.sizes, self._loop.taken
-        of_fixed = _chosen(taken[carry : carry + fixed], self._wanted[carry : carry + fixed])
+        of_fixed = chosen(taken[carry : carry + fixed], self._wanted[carry : carry + fixed])
         tape = Tape()
         count = tape.input()
-        inputs = _new_inputs(tape, taken)
-        adjoints = _new_inputs(tape, taken[:carry])
-        totals = _new_inputs(tape, of_fixed)
-        adjoints += _new_inputs(tape, [None] * out)
+        inputs = new_inputs(tape, taken)
+        adjoints = new_inputs(tape, taken[:carry])
+        totals = new_inputs(tape, of_fixed)
+        adjoints += new_inputs(tape, [None] * out)
         outputs = tape.copy(self._loop.step.tape, self._loop.step.outputs, [count, *inputs])
         seeds = list(zip(outputs, adjoints, strict=True))
-        found = _with_zeros(tape, _chosen(taken, self._wanted), tape.reverse(seeds, _chosen(inputs, self._wanted)))
+        found = with_zeros(tape, chosen(taken, self._wanted), tape.reverse(seeds, chosen(inputs, self._wanted)))
         sums = [
             tape.append("add", total, one) if kind is None else kind.add(tape, total, one)
             for kind, total, one in zip(of_fixed, totals, found[carry:], strict=False)
@@ -331,7 +325,7 @@ class ArrayLoopVjp(WholeCall):
         split = self._loop.inputs
         seeds = tangents[split:], operands[split:]
         found = self._vjp_of_dual(tape, operands[:split], tangents[:split], seeds, self.of_operands)
-        return _chosen(found, self.of_operands)
+        return chosen(found, self.of_operands)
 
     def _vjp_of_dual(
         self,
@@ -349,7 +343,7 @@ class ArrayLoopVjp(WholeCall):
         dual = loop.dual(tangents)
         if dual is None:
             return loop.vjp_needed(tape, operands, 0, seeds[0], wanted)
-        given = dual.operands.join(operands, _with_zeros(tape, loop.given, tangents))
+        given = dual.operands.join(operands, with_zeros(tape, loop.given, tangents))
         is_wanted = dual.operands.join(wanted, [False] * len(wanted))
         found = dual.loop.vjp_needed(tape, given, 0, dual.results.join(*seeds), is_wanted)
         return dual.operands.split(found)[0]
@@ -357,17 +351,9 @@ class ArrayLoopVjp(WholeCall):
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
         """Append the reverse pass of the loop with numbers: see `Call.expanded`."""
         loop = self._loop
-        wanted = [flag for flag, kind in zip(self._wanted, loop.taken, strict=True) for _ in range(_size(kind))]
-        found = append_call(loop.of_numbers.back(tuple(wanted)), tape, _flat(operands))
-        return _chosen(_grouped(found, loop.given), self.of_operands)
-
-
-def _size(kind: ArrayKind | None) -> int:
-    return 1 if kind is None else kind.size
-
-
-def _chosen(items: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
-    return list(itertools.compress(items, flags))
+        wanted = [flag for flag, kind in zip(self._wanted, loop.taken, strict=True) for _ in range(size_of(kind))]
+        found = append_call(loop.of_numbers.back(tuple(wanted)), tape, flat(operands))
+        return chosen(grouped(found, loop.given), self.of_operands)
 
 
 def _zeros(kind: ArrayKind | None) -> Operand:
@@ -376,26 +362,3 @@ def _zeros(kind: ArrayKind | None) -> Operand:
     found = new_array(kind)
     found.fill(0.0)
     return found
-
-
-def _with_zeros(tape: Tape, kinds: Kinds, derivatives: Indices) -> Indices:
-    """Replace each `NO_INDEX` by the index of a zero or of an array of zeros."""
-    return [
-        index if index != NO_INDEX else tape.constant(0.0) if kind is None else kind.zeros(tape)
-        for kind, index in zip(kinds, derivatives, strict=True)
-    ]
-
-
-def _new_inputs(tape: Tape, kinds: Kinds) -> Indices:
-    return [tape.input() if kind is None else tape.array_input(kind) for kind in kinds]
-
-
-def _flat(operands: Sequence[Any]) -> Indices:
-    """Return the indices of all numbers. The operand of an array is the list of its indices."""
-    return [index for x in operands for index in (x if isinstance(x, list) else [x])]
-
-
-def _grouped(indices: Indices, kinds: Kinds) -> list[Any]:
-    """Return the indices with a list for each array."""
-    rest = iter(indices)
-    return [next(rest) if kind is None else list(itertools.islice(rest, kind.size)) for kind in kinds]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from gradwalk.arrays.array_steps import CallStep, NumberStep, Step, steps_of
-from gradwalk.arrays.handles import apply_call, constant
+from gradwalk.arrays.handles import apply_call, apply_here, constant
 from gradwalk.arrays.kinds import ArrayKind, new_array
 from gradwalk.arrays.layout_calls import Pack, Reshape, Unpack
 from gradwalk.arrays.map_call import MapCall
@@ -107,7 +107,7 @@ class ArrayProgram:
             given = [known[index] for index in step.given]
             if isinstance(step, CallStep):
                 if has_values:
-                    known.update(zip(step.found, apply_call(step.call, lifted(given)), strict=True))
+                    known.update(zip(step.found, apply_here(step.call, lifted(given)), strict=True))
                 else:
                     self._run(step, given, known)
             elif has_values:

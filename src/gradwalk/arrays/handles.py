@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy
@@ -13,9 +14,13 @@ from gradwalk.arrays.layout_calls import LayoutCall, Pack, Slice, Unpack
 from gradwalk.program.calls.call import Result
 from gradwalk.program.tape import Indices, Tape
 from gradwalk.program.tracing.array_handle import ArrayHandle
-from gradwalk.value.modes import depth, leaves_numbers_unknown, with_gradient
+from gradwalk.value.modes import depth, leaves_numbers_unknown, staging_level, with_gradient
 from gradwalk.value.node import level_of, primal_of, set_level
 from gradwalk.value.value import Value, with_rule
+
+# The level of the numbers of a row. It is higher than the level of every recording, so that a row may be combined with
+# the Values of all recordings. Recordings inside a row have still higher levels.
+ROW_LEVEL = 128
 
 
 class Handle(ArrayHandle):
@@ -63,14 +68,37 @@ def apply_layout(call: LayoutCall, operands: Sequence[Any]) -> list[Any]:
         return apply_call(call, operands)
 
 
-def apply_call(call: WholeCall, operands: Sequence[Any]) -> list[Any]:
+_level_around_row: ContextVar[int] = ContextVar("level_around_row", default=0)
+
+
+def step_level() -> int:
+    """Return the level of the loop step, branch or other staged function that computes now. Rows do not count."""
+    level = staging_level()
+    return level if level < ROW_LEVEL else _level_around_row.get()
+
+
+def enter_row(level: int) -> None:
+    """Note the `step_level` around a function of a row. The caller must discard the context."""
+    _level_around_row.set(level)
+
+
+def apply_here(call: WholeCall, operands: Sequence[Any]) -> list[Any]:
+    """Apply a call as `apply_call` does. The results belong to the step or branch that computes now.
+
+    Otherwise a branch would be computed without being chosen, if none of its operands belongs to it.
+    """
+    return apply_call(call, operands, step_level())
+
+
+def apply_call(call: WholeCall, operands: Sequence[Any], level: int = 0) -> list[Any]:
     """Apply a call to Values, floats and handles; return a Value for each number and a handle for each array.
 
-    The results belong to the innermost recording of an operand, also in a loop or a row, which then captures them.
+    The results belong to the recording with this level or, if it is higher, to the innermost recording of an operand.
+    A recording inside captures them.
     """
     given = tuple([x if isinstance(x, Value) else Value(x) for x in operands])
     known = [x.numbers if isinstance(x, ArrayHandle) else primal_of(x) for x in given]
-    level = max(map(level_of, given), default=0)
+    level = max(level, *map(level_of, given)) if given else level
     # Numbers of an enclosing recording are computed now, because this recording cannot tell it that they are unknown.
     waits = not call.always_ends and level >= depth() and leaves_numbers_unknown()
     is_unknown = waits or any(x is None for x in known)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy
 
 from gradwalk.arrays import array_functions as _functions
-from gradwalk.arrays.array_loop import ArrayLoop, Span, array_loop
-from gradwalk.arrays.array_program import ArrayProgram, as_operand, lifted
-from gradwalk.arrays.handles import Handle, apply_call, constant, new_handle
-from gradwalk.arrays.kinds import ArrayKind
-from gradwalk.arrays.rows import LEVEL
+from gradwalk.arrays.array_loop import ArrayLoop, Span
+from gradwalk.arrays.array_program import ArrayProgram, as_operand, lifted, uses_arrays
+from gradwalk.arrays.array_switch import ArraySwitch
+from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_here, constant, new_handle
+from gradwalk.arrays.kinds import ArrayKind, WholeCall
 from gradwalk.arrays.traced_array import MOST_WIDTH, TracedArray, of_ordered
 from gradwalk.program.calls.loop import Sizes
 from gradwalk.program.tape import Indices, Tape
@@ -37,7 +37,7 @@ class Recorder:
         if not isinstance(leaf, numpy.ndarray) or leaf.size < LEAST_SIZE or leaf.dtype.kind not in "fiub":
             return None
         axis = leaf.shape.index(max(leaf.shape))
-        if leaf.size // leaf.shape[axis] > MOST_WIDTH or depth() >= LEVEL - 1:
+        if leaf.size // leaf.shape[axis] > MOST_WIDTH or depth() >= ROW_LEVEL - 1:
             return None
         numbers = numpy.array(leaf, numpy.float64, order="C").reshape(leaf.shape[0], -1)  # a copy: `leaf` may change
         handle = new_handle(ArrayKind(*numbers.shape), numbers)
@@ -63,11 +63,18 @@ class Recorder:
         self, step: TracedPart, condition: TracedPart | None, sizes: Sizes, span: Span, memory: str | int | None
     ) -> ArrayLoop | None:
         """Return the call that runs a loop with arrays, or None: see `ArrayRecorder.loop`."""
-        return array_loop(step, condition, sizes, span, memory)
+        is_whole = all(uses_arrays(part.tape) for part in (step, condition) if part is not None)
+        return ArrayLoop(step, condition, sizes, span, memory) if is_whole else None
 
-    def apply(self, call: ArrayLoop, operands: Sequence[Any]) -> list[Any]:
+    def switch(self, branches: Sequence[TracedPart]) -> ArraySwitch | None:
+        """Return the call that runs one of several branches, or None: see `ArrayRecorder.switch`."""
+        kinds = {tuple([branch.tape.arrays.get(index) for index in branch.outputs]) for branch in branches}
+        is_whole = len(kinds) == 1 and all(uses_arrays(branch.tape) for branch in branches)
+        return ArraySwitch(branches) if is_whole else None
+
+    def apply(self, call: WholeCall, operands: Sequence[Any]) -> list[Any]:
         """Apply a call to numbers, arrays and Values: see `ArrayRecorder.apply`."""
-        return apply_call(call, lifted(operands))
+        return apply_here(call, lifted(operands))
 
     def unflattened(self, treedef: TreeDef, numbers: Sequence[Any]) -> Any:
         """Return a tree, given its numbers and arrays."""

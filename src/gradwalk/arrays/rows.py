@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy
 
-from gradwalk.arrays.handles import Handle
+from gradwalk.arrays.handles import ROW_LEVEL, Handle, enter_row, step_level
 from gradwalk.arrays.map_call import Extremes, MapCall, Sizes
 from gradwalk.program.code.opcodes import ProgramError
 from gradwalk.program.tape import Tape
@@ -18,10 +18,6 @@ from gradwalk.value.node import open_inputs, with_number_type
 from gradwalk.value.value import Value
 
 T = TypeVar("T")
-
-# The level of the numbers of a row. It is higher than the level of every recording, so that a row may be combined with
-# the Values of all recordings. Recordings inside a row have still higher levels.
-LEVEL = 128
 
 
 class RowNumber(Value):
@@ -47,7 +43,7 @@ def row_of(handle: Handle, shape: Sequence[int], number_type: type = float, *, i
         number = RowNumber(math.nan, (), "" if is_input else "row")
         number.handle, number.column = handle, column
         numbers.append(number if number_type is float else with_number_type(number, number_type))
-    open_inputs(numbers, LEVEL, 0)
+    open_inputs(numbers, ROW_LEVEL, 0)
     row = numpy.empty(len(numbers), dtype=object)
     row[:] = numbers
     return row.reshape(tuple(shape))
@@ -60,8 +56,14 @@ def in_rows(f: Callable[[], T]) -> T:
         RecordingError: The function reads the number of a Value.
     """
     with numpy.errstate(all="ignore"):  # the numbers are placeholders
-        result: T = recorded(lambda: without_arrays(f), LEVEL, new_mark(), staged=True)
+        level = step_level()
+        result: T = recorded(lambda: _in_row(f, level), ROW_LEVEL, new_mark(), staged=True)
     return result
+
+
+def _in_row(f: Callable[[], T], level: int) -> T:
+    enter_row(level)
+    return without_arrays(f)
 
 
 class _RowRecording(Recording):
@@ -69,7 +71,7 @@ class _RowRecording(Recording):
 
     def __init__(self) -> None:
         super().__init__(staged=True)
-        self.level = LEVEL
+        self.level = ROW_LEVEL
 
     def _leaf(self, leaf: Value) -> int:
         if not isinstance(leaf, RowNumber):

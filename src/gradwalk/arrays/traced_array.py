@@ -20,7 +20,7 @@ import numpy
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gradwalk.arrays import rows
-from gradwalk.arrays.handles import Handle, apply_call, apply_layout, constant
+from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_call, apply_layout, constant, step_level
 from gradwalk.arrays.kinds import ArrayKind
 from gradwalk.arrays.layout_calls import MoveRows, Reshape, Slice, Unpack
 from gradwalk.batching.vmap import vmap
@@ -58,6 +58,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def __init__(self, rows: Any, count: int, axis: int, steps: int = 0, handle: Handle | None = None) -> None:
         self.rows, self.count, self.axis = rows, count, axis
         self.steps, self._handle = steps, handle
+        self._level = step_level()  # of the step or branch that computes the rows
         self._taken = 0  # number of elements and slices that were taken
         self._in_order: Handle | None = None  # see `in_order`
         self._elements: Any = None  # the array of Values, once something has needed it
@@ -156,7 +157,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         if self._handle is None:
             call, operands = rows.mapped([], [self.rows.ravel().tolist()], self.count)
             with with_gradient():  # the rows were computed before
-                [self._handle] = apply_call(call, operands)
+                [self._handle] = apply_call(call, operands, min(self._level, depth()))
             self.rows = rows.row_of(self._handle, self.rows.shape, self.number_type)
             self.steps = 0
         return self._handle
@@ -177,7 +178,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
         It never is in a function of one row, where the numbers of another array's row are given.
         """
-        return self._elements is None and depth() < rows.LEVEL
+        return self._elements is None and depth() < ROW_LEVEL
 
     @property
     def _stored_shape(self) -> tuple[int, ...]:

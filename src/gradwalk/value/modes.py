@@ -387,6 +387,11 @@ def is_staging() -> bool:
     return staging != 0 and _staging_level.get() != 0
 
 
+def staging_level() -> int:
+    """Return the level of the function that is being staged in this context, or 0."""
+    return _staging_level.get() if staging != 0 else 0
+
+
 def is_abstract() -> bool:
     """Return whether a function is being staged and must not branch, so that no number of a Value can be read."""
     return staging != 0 and _staging_level.get() != 0 and _branches.get() is None

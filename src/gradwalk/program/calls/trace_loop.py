@@ -192,7 +192,7 @@ def recorded_loop(
     found: list[TreeDef | None] = []
 
     def numbers(count: Any, tree: Any, row: Any) -> list[Any]:
-        kinds = _kinds(tree)  # before the step can use the elements of an array one by one
+        kinds = _kinds(flatten(tree, "the carry")[0])  # before the step can use the elements of an array one by one
         following, given = step(count, tree, row)
         leaves, treedef = ([], None) if given is None else flatten(given, "what f returned")
         found.append(treedef and treedef.typed(list(map(type_of, leaves))))
@@ -212,9 +212,9 @@ def recorded_loop(
     return treedef.results(results[: treedef.size]), results[treedef.size :], found[0]
 
 
-def _kinds(tree: Any) -> list[Any]:
+def _kinds(leaves: Sequence[Any]) -> list[Any]:
     """Return the kind of each leaf that is a whole array, and None for the other leaves."""
-    handles = [leaf.in_order() if isinstance(leaf, RecordedArray) else None for leaf in flatten(tree, "the carry")[0]]
+    handles = [leaf.in_order() if isinstance(leaf, RecordedArray) else None for leaf in leaves]
     return [None if handle is None else handle.kind for handle in handles]
 
 
@@ -238,14 +238,18 @@ def _traced_with_arrays(
     """Return the call of a loop with whole arrays, and its operands without xs; None if all operands are numbers."""
     fixed = _captured(body, guard)
     step, condition = body.traced(fixed, 2), None if guard is None else guard.traced(fixed, 1)
-    tapes = [part.tape for part in (step, condition) if part is not None]
-    if not any(tape.arrays for tape in tapes) or any(
-        call.effectless(len(operands)) is not None for tape in tapes for call, operands, _ in tape.calls
-    ):
+    if not _have_arrays([part.tape for part in (step, condition) if part is not None]):
         return None
     _, carry, row = body.sizes
     call = arrays.loop(step, condition, Sizes(carry, len(fixed), row, body.results - carry), span, memory)
     return None if call is None else (call, [*body.given[1 : 1 + carry], *fixed])
+
+
+def _have_arrays(tapes: Sequence[Tape]) -> bool:
+    """Return whether there are whole arrays on tapes, and no calls for their side effects."""
+    return any(tape.arrays for tape in tapes) and all(
+        call.effectless(len(operands)) is None for tape in tapes for call, operands, _ in tape.calls
+    )
 
 
 def _of_numbers(
@@ -298,22 +302,37 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
     """
     treedefs: list[TreeDef] = []
     types: list[list[type]] = []
+    kinds: list[list[Any]] = []
 
     def numbers(name: str, f: Callable[[], Any]) -> list[Any]:
         leaves, treedef = flatten(f(), f"the result of {name}")
         treedefs.append(treedef)
         types.append(list(map(type_of, leaves)))
+        kinds.append(_kinds(leaves))
         if treedef != treedefs[0]:
             raise TypeError(
                 f"{next(iter(functions))} returned {treedefs[0]} and {name} returned {treedef}: when branches are "
                 "traced, all functions must return the same structure"
             )
-        return list(scalars(leaves))
+        effects = current_effects()  # their tokens are added to each number
+        return scalars(leaves) if effects and effects.tokens else _numbers_and_arrays(leaves, kinds[0])
 
     parts = [Part(functools.partial(numbers, name, f)) for name, f in functions.items()]
     shared = list({id(x): x for part in parts for x in part.captured}.values())
+    treedef = treedefs[0].typed(common_types(types))
+    arrays = current_arrays()
+    call = None if arrays is None else _switch_with_arrays(arrays, parts, shared)
+    if arrays is not None and call is not None:
+        return arrays.unflattened(treedef, arrays.apply(call, [index, *shared]))
     choice = Switch([part.program(shared, 0) for part in parts])
-    return treedefs[0].typed(common_types(types)).results(bind(choice, [index, *flat_operands(shared)]))
+    return treedef.results(bind(choice, [index, *flat_operands(shared)]))
+
+
+def _switch_with_arrays(arrays: ArrayRecorder, parts: Sequence[Part], shared: Sequence[Any]) -> Call | None:
+    """Return the call that chooses a branch with whole arrays, or None if all operands are numbers."""
+    branches = [part.traced(shared, 0) for part in parts]
+    call: Call | None = arrays.switch(branches) if _have_arrays([branch.tape for branch in branches]) else None
+    return call
 
 
 def _may_be_whole(leaf: Any) -> bool:

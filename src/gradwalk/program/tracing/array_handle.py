@@ -67,7 +67,7 @@ class OpenedArray(NamedTuple):
 
 
 class TracedPart(NamedTuple):
-    """A part of a loop whose inputs and outputs may be arrays.
+    """A part of a loop, or a branch of a choice, whose inputs and outputs may be arrays.
 
     Attributes:
         tape: The tape. Its inputs are the inputs of the part, in order.
@@ -108,6 +108,13 @@ class ArrayRecorder(Protocol):
         """Return the call that runs a loop with arrays, or None if its parts use the elements one by one.
 
         For the arguments, see `Loop`. A number or an array in the carry or among the constants counts as one.
+        """
+        ...
+
+    def switch(self, branches: Sequence[TracedPart]) -> Any:
+        """Return the call that runs one of several branches with arrays.
+
+        Returns None if the branches use the elements one by one, or if their outputs differ in kind.
         """
         ...
 

@@ -1,0 +1,51 @@
+"""Derivatives of functions of a number and an array, in several ways, and the calls with arrays in recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from gradwalk import grad, jit, jvp
+
+x = numpy.random.default_rng(3).normal(size=12)
+direction = numpy.random.default_rng(4).normal(size=12)
+
+
+def directional(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the derivative along fixed tangents."""
+    return lambda a, x: jvp(f, (a, x), (0.5, direction))[1]
+
+
+def dotted(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a number that depends on all components of the gradient."""
+
+    def found(a: Any, x: Any) -> Any:
+        of_a, of_x = grad(f, (0, 1))(a, x)
+        return of_a + (of_x * direction).sum()
+
+    return found
+
+
+WAYS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+    "value": jit,
+    "gradient": lambda f: jit(grad(f, (0, 1))),
+    "tangent": lambda f: jit(directional(f)),
+    "forward over reverse": lambda f: jit(directional(dotted(f))),
+    "reverse over reverse": lambda f: jit(grad(dotted(f), (0, 1))),
+    "reverse over forward": lambda f: jit(grad(directional(f), (0, 1))),
+    "third": lambda f: jit(grad(directional(dotted(f)), (0, 1))),
+    "gradient of jit": lambda f: grad(jit(f), (0, 1)),
+    "not recorded": lambda f: grad(f, (0, 1)),
+}
+
+
+def flat(result: Any) -> Any:
+    return numpy.concatenate([numpy.ravel(leaf) for leaf in (result if isinstance(result, tuple) else (result,))])
+
+
+def calls_of(recorded: Any, *classes: type) -> list[type]:
+    """Return the classes of the calls of these classes in a recorded function."""
+    calls = [getattr(step, "call", None) for step in recorded.latest.program._steps]
+    return [type(call) for call in calls if isinstance(call, classes)]
