@@ -43,3 +43,11 @@ def test_missing_tqdm_raises_with_install_command(monkeypatch):
     with pytest.raises(ImportError, match=r"pip install 'gradwalk\[progress\]'"):
         stream(jit(vmap(lambda x: x, reduce="sum")), numpy.ones(3), rows=2, progress=True)
     assert stream(jit(vmap(lambda x: x, reduce="sum")), numpy.ones(3), rows=2) == 3.0
+
+
+@needs("tqdm")
+def test_sums_of_rounded_amounts_do_not_exceed_the_total(capsys):
+    with bar(0.3, "of t") as advance:
+        for _ in range(3):
+            advance(0.1)  # their sum is greater than 0.3
+    assert "0.30/0.30" in capsys.readouterr().err

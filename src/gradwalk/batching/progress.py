@@ -36,4 +36,5 @@ def bar(total: float | None, unit: str) -> Iterator[Advance]:
     except ImportError:
         raise ImportError("a progress bar requires tqdm: pip install 'gradwalk[progress]'") from None
     with tqdm(total=total, unit=f" {unit}", unit_scale=True) as shown:
-        yield shown.update
+        # A sum of rounded amounts may exceed the total by its last bits, for which tqdm would warn.
+        yield shown.update if total is None else lambda amount: shown.update(min(amount, total - shown.n))
