@@ -43,6 +43,7 @@ from gradwalk.trees.iterations import Iterations
 from gradwalk.trees.prefix_scan import associative_scan
 from gradwalk.trees.registry import opened
 from gradwalk.trees.tree import TreeDef, flatten, scalars, type_of
+from gradwalk.value.arrays import WholeArray
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.modes import depth, is_staging, refusals_ignored, refuse_if_staging, refuses_nans
 from gradwalk.value.node import primal_of
@@ -402,14 +403,12 @@ def _recorded_scan(
     order = range(columns.length)[:: -1 if reverse else 1]
     rows = [columns.at(i) for i in order]
     span = 0, columns.length
-    last, numbers, treedef = recorded_loop(
+    last, outputs = recorded_loop(
         lambda _, val, x: _pair(f(val, None if columns.at(0) is None else x)), carry, rows, span, None, memory
     )
-    if treedef is None:
+    if outputs is None:
         return last, None
-    size = treedef.size
-    outputs = [treedef.results(numbers[i * size : (i + 1) * size]) for i in order]
-    return last, _stacked(outputs, len(outputs))
+    return last, _stacked([outputs[i] for i in order], len(outputs))
 
 
 def _checked_memory(checkpoint: Any) -> Checkpoint:
@@ -445,6 +444,8 @@ def _stacked(results: list[Any], count: int) -> Any:
 
 def _array(column: tuple[Any, ...]) -> Any:
     """Stack numbers, or arrays of equal shape; the result is an object array if any of them is or contains a Value."""
+    if any(isinstance(x, WholeArray) for x in column):
+        return numpy.stack(column)
     has_values = any(isinstance(x, Value) or getattr(x, "dtype", None) == numpy.dtype(object) for x in column)
     if not has_values:
         types = {type_of(x) for x in column}

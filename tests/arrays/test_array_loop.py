@@ -20,6 +20,7 @@ from gradwalk.arrays.array_program import ArrayProgram
 
 GENERATOR = numpy.random.default_rng(5)
 WEIGHTS = numpy.arange(12.0)
+ROWS = GENERATOR.normal(size=(3, 12))
 
 
 def diffused(a: Any, x: Any) -> Any:
@@ -85,6 +86,12 @@ def scanned(a: Any, x: Any) -> Any:
     return c + (ys**2).sum() + (u**2).mean()
 
 
+def trajectory(a: Any, x: Any) -> Any:
+    last, states = loops.scan(lambda u, t: (numpy.sin(u) * a + t, u * u), x, numpy.array([0.1, 0.2, 0.3]))
+    assert states.shape == (3, 12)
+    return (states[0] * states[2] * last).sum() + (states**2).sum()
+
+
 def coupled(a: Any, x: Any) -> Any:
     total, u = loops.fori_loop(
         0, 3, lambda i, c: (c[0] + (c[1] * x).sum(), numpy.cos(c[1]) * a + 0.1 * c[0] + i), (a, x)
@@ -106,6 +113,16 @@ WHOLE: dict[str, Callable[..., Any]] = {
     "matrices": matrices,
     "scan": scanned,
     "rows of an array": lambda a, x: loops.scan(lambda c, t: (c + (x * t * c).mean(), c * t), a, x[:3])[0],
+    "arrays as xs": lambda a, x: (
+        loops.scan(lambda u, row: (u * a + numpy.sin(row * u), None), x, numpy.stack([x, x * a, -x]))[0] ** 2
+    ).sum(),
+    "constant arrays as xs": lambda a, x: (
+        loops.scan(lambda u, row: (u * a + numpy.sin(row[0] * u), row[1]), x, (ROWS, ROWS[:, 0]))[0] ** 2
+    ).sum(),
+    "arrays as ys": trajectory,
+    "arrays as ys, in reverse": lambda a, x: (
+        loops.scan(lambda u, t: (u * a + t, (u, t * a)), x, numpy.arange(3.0), reverse=True)[1][0][1] ** 2
+    ).sum(),
     "while": lambda a, x: loops.while_loop(
         lambda c: c * c * (x * x).mean() > 0.01, lambda c: 0.5 * c * numpy.cos(x * c).mean(), a
     ),

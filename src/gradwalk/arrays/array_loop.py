@@ -26,7 +26,7 @@ Span = tuple[int, int | None]
 
 
 class ArrayLoop(WholeCall):
-    """A loop, as in `Loop`: maps (carry, constants, xs) to (carry, ys). The carry and the constants may be arrays.
+    """A loop, as in `Loop`: maps (carry, constants, xs) to (carry, ys). Each of these may have arrays.
 
     Args:
         step: The step: maps (count, carry, constants, xs slice) to (carry, ys slice).
@@ -38,6 +38,7 @@ class ArrayLoop(WholeCall):
     Attributes:
         taken: The kind of each input of a step except the count.
         given: The kind of each operand.
+        out: The kind of each entry of a slice of ys.
     """
 
     name = "loop"
@@ -52,7 +53,8 @@ class ArrayLoop(WholeCall):
         self._rows = sizes.carry + sizes.fixed  # the position of the first row of xs among the operands
         self.given: Kinds = [*self.taken[: self._rows], *self.taken[self._rows :] * (self.steps or 0)]
         self.inputs = len(self.given)
-        super().__init__([*self.taken[: sizes.carry], *[None] * (sizes.out * (self.steps or 0))])
+        self.out: Kinds = [step.tape.arrays.get(index) for index in step.outputs[sizes.carry :]]
+        super().__init__([*self.taken[: sizes.carry], *self.out * (self.steps or 0)])
         self._duals: dict[tuple[bool, ...], Dual] = {}
         self._backs: dict[tuple[bool, ...], ArrayLoopVjp] = {}
 
@@ -158,7 +160,7 @@ class ArrayLoop(WholeCall):
         primals, tangents = of_step.split(new_inputs(tape, of_step.join(self.taken, self.taken)))
         outputs = tape.copy(self.step.tape, self.step.outputs, [count, *primals])
         seeds = [(x, tangent) for x, tangent in zip(primals, tangents, strict=True) if tangent != NO_INDEX]
-        kinds = [*self.taken[:carry], *[None] * out]
+        kinds = [*self.taken[:carry], *self.out]
         moved = with_zeros(tape, kinds, tape.forward(seeds, outputs))
         step = TracedPart(tape, layout(*((1, group) for group in of_results)).join(outputs, moved))
         sizes = Sizes(2 * carry, fixed + sum(groups[1]), len(groups[2]) + sum(groups[2]), 2 * out)
@@ -182,7 +184,7 @@ class ArrayLoop(WholeCall):
     def of_numbers(self) -> Loop:
         """The loop with an operand for each number of an array."""
         carry, fixed = self.taken[: self.sizes.carry], self.taken[self.sizes.carry : self._rows]
-        sizes = self.sizes._replace(carry=sum(map(size_of, carry)), fixed=sum(map(size_of, fixed)))
+        sizes = Sizes(*(sum(map(size_of, kinds)) for kinds in (carry, fixed, self.taken[self._rows :], self.out)))
         parts = [part and part.tape.program(part.outputs) for part in (self.step, self.condition)]
         assert parts[0] is not None
         return Loop(parts[0], sizes, self.first, self.steps, parts[1], self.memory)
@@ -241,14 +243,14 @@ class ArrayLoopVjp(WholeCall):
         It maps (inputs of a step, cotangent of the next carry, sums of cotangents of the constants, cotangents of a
         slice of ys) to (cotangent of the carry, sums, cotangents of a slice of xs).
         """
-        (carry, fixed, _, out), taken = self._loop.sizes, self._loop.taken
+        (carry, fixed, _, _), taken = self._loop.sizes, self._loop.taken
         of_fixed = chosen(taken[carry : carry + fixed], self._wanted[carry : carry + fixed])
         tape = Tape()
         count = tape.input()
         inputs = new_inputs(tape, taken)
         adjoints = new_inputs(tape, taken[:carry])
         totals = new_inputs(tape, of_fixed)
-        adjoints += new_inputs(tape, [None] * out)
+        adjoints += new_inputs(tape, self._loop.out)
         outputs = tape.copy(self._loop.step.tape, self._loop.step.outputs, [count, *inputs])
         seeds = list(zip(outputs, adjoints, strict=True))
         found = with_zeros(tape, chosen(taken, self._wanted), tape.reverse(seeds, chosen(inputs, self._wanted)))

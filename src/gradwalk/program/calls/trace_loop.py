@@ -173,7 +173,7 @@ def recorded_loop(
     span: tuple[int, int | None],
     goes_on: Callable[[Any], Any] | None = None,
     memory: str | int | None = None,
-) -> tuple[Any, list[Any], TreeDef | None]:
+) -> tuple[Any, list[Any] | None]:
     """Trace a loop as a `Loop` and compute its results.
 
     Args:
@@ -187,29 +187,40 @@ def recorded_loop(
         memory: Checkpoint policy of the reverse pass: see `Loop`.
 
     Returns:
-        The final carry, the numbers of all ys slices, and the treedef of a ys slice, or None if there are no ys.
+        The final carry, and the ys slice of each step, or None if there are no ys.
     """
     found: list[TreeDef | None] = []
+    kinds_of_row: list[Any] = []
 
     def numbers(count: Any, tree: Any, row: Any) -> list[Any]:
         kinds = _kinds(flatten(tree, "the carry")[0])  # before the step can use the elements of an array one by one
+        kinds_of_row[:] = _kinds(flatten(row, "xs")[0])
         following, given = step(count, tree, row)
         leaves, treedef = ([], None) if given is None else flatten(given, "what f returned")
         found.append(treedef and treedef.typed(list(map(type_of, leaves))))
-        return [*_numbers_and_arrays(carry.checked(following, tree), kinds), *scalars(leaves)]
+        return [
+            *_numbers_and_arrays(carry.checked(following, tree), kinds),
+            *_numbers_and_arrays(leaves, _kinds(leaves)),
+        ]
 
     tree = carry.opened
     body = Part(numbers, 0.0, tree, rows[0] if rows else (), is_step=True)
     guard = None if goes_on is None else Part(lambda val: _number(goes_on(val)), tree)
-    gone_through = [number for row in rows for number in scalars(flatten(row, "xs")[0])] if body.sizes[2] else []
-    treedef = carry.treedef.typed(carry.types)
+    xs = [x for row in rows for x in _numbers_and_arrays(flatten(row, "xs")[0], kinds_of_row)] if body.sizes[2] else []
+    treedef, of_step = carry.treedef.typed(carry.types), found[0]
     arrays = current_arrays()
     if arrays is not None and (loop := _traced_with_arrays(arrays, body, guard, span, memory)):
         call, operands = loop
-        results = arrays.apply(call, [*operands, *gone_through])
-        return arrays.unflattened(treedef, results[: body.sizes[1]]), results[body.sizes[1] :], found[0]
-    results = _of_numbers(body, guard, span, memory, gone_through)
-    return treedef.results(results[: treedef.size]), results[treedef.size :], found[0]
+        results = arrays.apply(call, [*operands, *xs])
+        size, unflattened = body.sizes[1], arrays.unflattened
+    else:
+        results = _of_numbers(body, guard, span, memory, xs)
+        size, unflattened = treedef.size, lambda treedef, numbers: treedef.results(numbers)
+    last = unflattened(treedef, results[:size])
+    if of_step is None:
+        return last, None
+    width = (len(results) - size) // len(rows)
+    return last, [unflattened(of_step, results[i : i + width]) for i in range(size, len(results), width)]
 
 
 def _kinds(leaves: Sequence[Any]) -> list[Any]:
@@ -253,15 +264,16 @@ def _have_arrays(tapes: Sequence[Tape]) -> bool:
 
 
 def _of_numbers(
-    body: Part, guard: Part | None, span: tuple[int, int | None], memory: str | int | None, gone_through: list[Any]
+    body: Part, guard: Part | None, span: tuple[int, int | None], memory: str | int | None, xs: Sequence[Any]
 ) -> list[Any]:
-    """Return the results of a loop with an operand for each number."""
+    """Return the results of a loop with an operand for each number. `xs` has the rows of all steps."""
     fixed = _captured(body, guard)
     program, condition = body.program(fixed, 2), None if guard is None else guard.program(fixed, 1)
     carry, constants = flat_operands(body.given[1 : 1 + body.sizes[1]]), flat_operands(fixed)
     out = len(program.code.outputs) - len(body.effects.indices) - len(carry)
-    sizes = Sizes(len(carry), len(constants), body.sizes[2], out)
-    operands = [*carry, *constants, *gone_through]
+    of_rows = flat_operands(xs)
+    sizes = Sizes(len(carry), len(constants), len(of_rows) // (span[1] or 1), out)
+    operands = [*carry, *constants, *of_rows]
     if body.effects.indices or any(map(has_effects, (program, condition) if condition else (program,))):
         return list(_with_effects(EffectLoop(program, sizes, *span, condition, memory), operands))
     return bind(Loop(program, sizes, *span, condition, memory), operands)
