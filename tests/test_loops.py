@@ -735,3 +735,11 @@ def test_carries_keep_their_types():
     f = jit(lambda x: loops.fori_loop(0, 3, lambda i, c: (c[1], c[0], c[2], c[3] & (x > 0.0)), (1, 2.5, 7, True)))
     assert f(1.0) == (2.5, 1.0, 7, True)
     assert [type(item) for item in f(1.0)] == [float, float, int, bool]
+
+
+def test_functions_of_numpy_do_not_warn_about_numbers_that_are_not_known_yet():
+    def f(v):
+        return numpy.tanh(cond(v.sum() > 0.1, lambda: v * 2, lambda: numpy.exp(v))).sum()
+
+    v = numpy.linspace(-1.0, 1.0, 6)
+    assert jit(f)(v) == f(v)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradwalk import grad, jit, math, vmap
+from gradwalk import grad, jit, loops, math, vmap
 from gradwalk import numpy as gnp
 from gradwalk.arrays import recorder
 
@@ -41,6 +41,23 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "flat": lambda m, v: m.reshape(-1)[::2] * v,
     "each row": lambda m, v: vmap(lambda row, x: row * x + row[0])(m, v) * v[1],
     "assigned": lambda m, v: _assigned(v) + 0.0 * m[:, 0],
+    "loop": lambda m, v: loops.fori_loop(0, 2, lambda i, u: numpy.tanh(u) * v + 0.1 * m[:, 0] * i, v),
+    "loop of both": lambda m, v: loops.fori_loop(
+        0, 2, lambda i, c: (0.5 * c[0] + c[1][:, None], numpy.sin(c[1]) + c[0].mean()), (m, v)
+    )[0],
+    "loop of numbers": lambda m, v: v * loops.fori_loop(0, 3, lambda i, c: 0.5 * c + (m * c).mean(), 0.7),
+    "while": lambda m, v: loops.while_loop(
+        lambda u: (u * u).sum() > 0.5, lambda u: 0.7 * u * numpy.cos(m[:, 1]), v, checkpoint="binomial"
+    ),
+    "scan": lambda m, v: loops.scan(lambda u, t: (u * t + m[:, 1], u), v, numpy.arange(3.0))[1][2],
+    "scan of rows": lambda m, v: loops.scan(lambda u, t: (u + t * u[0], u * 0.5), v, numpy.stack([v, m[:, 0]]))[0],
+    "choice": lambda m, v: loops.cond(v.sum() > 0.1, lambda: v * m[:, 0], lambda: numpy.exp(v)),
+    "choice of numbers": lambda m, v: (
+        v * loops.cond(m[0, 0] > v[0], lambda: numpy.mean(m * m), lambda: numpy.cos(v[1]))
+    ),
+    "descent": lambda m, v: loops.fori_loop(
+        0, 2, lambda i, u: u - 0.1 * grad(lambda z: (numpy.sin(m[:, 0] * z) ** 2).sum() + z[0] ** 4)(u), v
+    ),
 }
 
 

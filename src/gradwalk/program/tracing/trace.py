@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -286,7 +287,8 @@ class Recording:
     def _called(self, f: Callable[[], Any]) -> Any:
         """Call a function in the context of this recording. The caller must discard the context."""
         _arrays.set(self._arrays)
-        return self.effects.during(f)
+        with numpy.errstate(all="ignore") if self._staged else nullcontext():  # some numbers are placeholders
+            return self.effects.during(f)
 
     def result(
         self, f: Callable[..., Any], result: Any, asked: Sequence[Value | AskedNumber] = ()
