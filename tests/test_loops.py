@@ -739,7 +739,7 @@ def test_carries_keep_their_types():
 
 def test_functions_of_numpy_do_not_warn_about_numbers_that_are_not_known_yet():
     def f(v):
-        return numpy.tanh(cond(v.sum() > 0.1, lambda: v * 2, lambda: numpy.exp(v))).sum()
+        return numpy.tanh(loops.cond(v.sum() > 0.1, lambda: v * 2, lambda: numpy.exp(v))).sum()
 
     v = numpy.linspace(-1.0, 1.0, 6)
     assert jit(f)(v) == f(v)
