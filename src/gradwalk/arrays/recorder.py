@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -32,7 +33,7 @@ class Recorder:
     def opened(self, leaf: Any) -> OpenedArray | None:
         """Return an array as a new input of a recording, or None if the leaf is not a large array."""
         if isinstance(leaf, TracedArray):
-            handle = leaf.in_order()
+            handle = leaf.in_order() if math.prod(leaf.shape) > 1 else None  # as in `Recording._numbers`
             return None if handle is None else _opened_again(leaf, handle)
         if not isinstance(leaf, numpy.ndarray) or leaf.size < LEAST_SIZE or leaf.dtype.kind not in "fiub":
             return None
