@@ -303,3 +303,54 @@ def test_carries_of_python_loops_stay_whole(whole):
 def test_arrays_of_another_shape_are_refused(whole):
     with pytest.raises(TypeError, match="as the next carry"):
         jit(lambda x: loops.fori_loop(0, 3, lambda i, u: u[1:], x))(x)
+
+
+def used_by_element(a: Any, x: Any) -> Any:
+    u, c, _ = loops.while_loop(
+        lambda c: c[2] < 3, lambda c: (1.1 * c[0], c[1] * a + 0.1 * x[[0, 3]].sum(), c[2] + 1), (x, 2 * x, 0)
+    )
+    return (u * c).sum()
+
+
+def constant_array_in_a_loop(a: Any, x: Any) -> Any:
+    def step(c: Any) -> Any:
+        return c + 1.0 + 0.1 * gnp.sum(loops.fori_loop(0, 2, lambda i, z: z + c * a, numpy.zeros(12)))
+
+    return loops.while_loop(lambda c: c < 3.0, step, a) * x[0]
+
+
+@pytest.mark.parametrize("f", [used_by_element, constant_array_in_a_loop])
+def test_parts_whose_arrays_differ(f, monkeypatch):
+    expected = [flat(way(f)(0.7, x)) for way in WAYS.values()]
+    for size in (1, 12):
+        monkeypatch.setattr(recorder, "LEAST_SIZE", size)
+        for way, known in zip(WAYS, expected, strict=True):
+            numpy.testing.assert_allclose(flat(WAYS[way](f)(0.7, x)), known, rtol=1e-9, atol=1e-11, err_msg=way)
+
+
+def test_constant_arrays_in_a_loop_of_numbers():
+    def step(s: Any) -> Any:
+        return s + 1.0 + gnp.sum(loops.fori_loop(0, 2, lambda i, z: z + s, numpy.zeros(10_000)))
+
+    recorded = jit(lambda s: loops.while_loop(lambda s: s < 3.0, step, s))
+    assert recorded(0.5) == 0.5 + 1.0 + 10_000.0
+
+
+@pytest.mark.parametrize("way", ["value", "gradient"])
+def test_calls_do_not_keep_more_and_more_memory(way, whole):
+    recorded = WAYS[way](lambda a, x: loops.fori_loop(0, 5, lambda i, u: numpy.sin(u) * a * x, x).sum())
+    for _ in range(3):
+        recorded(0.7, x)
+    kept = bytes_kept(recorded)
+    for _ in range(5):
+        recorded(0.7, x)
+    assert bytes_kept(recorded) == kept
+
+
+def bytes_kept(recorded: Any) -> int:
+    """Return the size of all arrays that a recorded function keeps for later calls."""
+    programs = [recorded.latest.program]
+    for step in recorded.latest.program._steps:
+        call = getattr(step, "call", None)
+        programs += [call._step] if isinstance(call, (ArrayLoop, ArrayLoopVjp)) else []
+    return sum(array.nbytes for one in programs for free in one._buffers._free.values() for array in free)

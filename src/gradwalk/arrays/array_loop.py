@@ -10,8 +10,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gradwalk.arrays.array_program import ArrayProgram, separate
-from gradwalk.arrays.kinds import Allocate, ArrayKind, Operand, WholeCall, new_array
-from gradwalk.arrays.operands import Kinds, chosen, flat, grouped, new_inputs, size_of, with_zeros
+from gradwalk.arrays.kinds import (
+    Allocate,
+    ArrayKind,
+    Kinds,
+    Operand,
+    WholeCall,
+    chosen,
+    flat,
+    grouped,
+    new_array,
+    new_inputs,
+    size_of,
+    with_zeros,
+)
 from gradwalk.base.cached import cached_property
 from gradwalk.program.calls.call import append_call
 from gradwalk.program.calls.layout import Layout, layout
@@ -43,6 +55,7 @@ class ArrayLoop(WholeCall):
 
     name = "loop"
     always_ends = False
+    makes_arrays = False  # a program of a step makes them
 
     def __init__(
         self, step: TracedPart, condition: TracedPart | None, sizes: Sizes, span: Span, memory: str | int | None = None
@@ -82,7 +95,8 @@ class ArrayLoop(WholeCall):
         """Compute the results: floats and arrays."""
         carry, out, step = list(operands[: self.sizes.carry]), [], 0
         while self.goes_on(step, carry, operands):
-            carry, of_step = self.after(step, carry, operands)
+            before, (carry, of_step) = carry, self.after(step, carry, operands)
+            self._step.reuse(before, [*carry, *of_step, *operands])
             out += of_step
             step += 1
         return separate([*carry, *out], operands)
@@ -221,6 +235,7 @@ class ArrayLoopVjp(WholeCall):
 
     name = "loop'"
     always_ends = False
+    makes_arrays = False  # a program of a step makes them
 
     def __init__(self, loop: ArrayLoop, wanted: tuple[bool, ...]) -> None:
         self._loop, self._wanted = loop, wanted
@@ -271,6 +286,7 @@ class ArrayLoopVjp(WholeCall):
         for step, state in self._states(given):
             dys = seeds[carry + step * out : carry + (step + 1) * out]
             found = self._step.evaluate([*loop.inputs_of(step, state, given), *adjoints, *dys])
+            self._step.reuse(adjoints, [*found, *operands])
             adjoints, of_rows[step] = found[:split], found[split:]
         rows = [of_rows[step] for step in sorted(of_rows)]
         return separate([*adjoints, *itertools.chain.from_iterable(rows)], operands)

@@ -44,7 +44,7 @@ def uses_arrays(tape: Tape) -> bool:
     """
     counts = [call.count for call, _, _ in tape.calls if isinstance(call, (Unpack, Pack))]
     sizes = [kind.size for kind in tape.arrays.values()]
-    if len(tape) > _MOST_INSTRUCTIONS or max(counts, default=0) > max(_MOST_ELEMENTS, max(sizes) // 4):
+    if len(tape) > _MOST_INSTRUCTIONS or max(counts, default=0) > max(_MOST_ELEMENTS, max(sizes, default=0) // 4):
         return False
     return len(counts) <= _MOST_SELECTED or sum(sizes) > _MANY
 
@@ -126,6 +126,11 @@ class ArrayProgram:
             found = step.call.run(given, lambda kind: target)
         known.update(zip(step.found, found, strict=True))
         self._buffers.give([known.pop(index) for index in step.done])
+
+    def reuse(self, arrays: Sequence[Any], needed: Sequence[Any]) -> None:
+        """Use the memory of results of earlier calls again, except for arrays that are `needed`, and numbers."""
+        kept = {id(x) for x in needed}
+        self._buffers.give([x for x in arrays if isinstance(x, numpy.ndarray) and id(x) not in kept])
 
     def _of_elements(self, operands: Sequence[Any]) -> list[Any]:
         """Compute the outputs by the program of numbers. If an operand is a Value, arrays contain Values, too."""
@@ -220,7 +225,7 @@ def separate(outputs: list[Any], operands: Sequence[Any] = ()) -> list[Any]:
     for i, x in enumerate(outputs):
         if isinstance(x, numpy.ndarray):
             if x.base is not None or not x.flags.owndata or id(x) in seen:
-                outputs[i] = x.copy()
+                outputs[i] = x.copy(order="F")
             seen.add(id(x))
     return outputs
 

@@ -129,13 +129,13 @@ class Carried:
 
     @property
     def opened(self) -> Any:
-        """The first carry as an argument of a part. Arrays that a recording may keep whole are left as they are."""
+        """The first carry as an argument of parts. Arrays that a recording may keep whole stay arrays."""
         if current_arrays() is None or self.treedef.pairs:
             return self.treedef.filled(scalars(self._leaves))
         shapes = self.treedef.shapes
         return self.treedef.unflatten(
             [
-                leaf if _may_be_whole(leaf) else TreeDef(None, (shape,)).filled(scalars([leaf]))
+                _kept_whole(leaf) if _may_be_whole(leaf) else TreeDef(None, (shape,)).filled(scalars([leaf]))
                 for leaf, shape in zip(self._leaves, shapes, strict=True)
             ]
         )
@@ -351,6 +351,14 @@ def _may_be_whole(leaf: Any) -> bool:
     """Return whether a recording may keep a leaf as one input."""
     is_array = isinstance(leaf, numpy.ndarray) and leaf.ndim > 0
     return is_array and (isinstance(leaf, RecordedArray) or leaf.dtype.kind == "f")
+
+
+def _kept_whole(leaf: Any) -> Any:
+    """Return a leaf that stays whole if a part uses elements of the same array from the enclosing scope."""
+    if not isinstance(leaf, RecordedArray):
+        return leaf
+    leaf.in_order()  # so that the copy does not compute it again
+    return leaf.copy()
 
 
 def _new_input(tape: Tape, kind: Any) -> int:

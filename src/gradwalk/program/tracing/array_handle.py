@@ -50,6 +50,10 @@ class RecordedArray(WholeArray):
         """
         raise NotImplementedError
 
+    def copy(self) -> Any:
+        """Return a copy of the array."""
+        raise NotImplementedError
+
 
 class OpenedArray(NamedTuple):
     """An array that becomes one input of a recording.
