@@ -319,7 +319,14 @@ def constant_array_in_a_loop(a: Any, x: Any) -> Any:
     return loops.while_loop(lambda c: c < 3.0, step, a) * x[0]
 
 
-@pytest.mark.parametrize("f", [used_by_element, constant_array_in_a_loop])
+def numbers_for_all_rows(a: Any, x: Any) -> Any:
+    total = loops.fori_loop(0, 2, lambda i, c: c + vmap(lambda t: c * a)(x).mean(), a)
+    other = loops.cond(a > 0, lambda: vmap(lambda t: a)(x).sum(), lambda: 2 * a)
+    last = loops.while_loop(lambda c: vmap(lambda t: c)(x).mean() < 3, lambda c: c + 1, a)
+    return total * other * last * x[0]
+
+
+@pytest.mark.parametrize("f", [used_by_element, constant_array_in_a_loop, numbers_for_all_rows])
 def test_parts_whose_arrays_differ(f, monkeypatch):
     expected = [flat(way(f)(0.7, x)) for way in WAYS.values()]
     for size in (1, 12):

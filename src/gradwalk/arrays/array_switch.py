@@ -36,9 +36,6 @@ class ArraySwitch(WholeCall):
 
     Args:
         branches: The branches. All have inputs of the same kinds, and outputs of the same kinds.
-
-    Attributes:
-        given: The kind of each input of a branch.
     """
 
     name = "switch"
@@ -48,8 +45,8 @@ class ArraySwitch(WholeCall):
     def __init__(self, branches: Sequence[TracedPart]) -> None:
         self.branches = tuple(branches)
         tape, outputs = self.branches[0]
-        self.given: Kinds = [tape.arrays.get(index) for index in tape.input_indices]
-        self.inputs = 1 + len(self.given)
+        self._taken: Kinds = [tape.arrays.get(index) for index in tape.input_indices]
+        self.inputs = 1 + len(self._taken)
         super().__init__([tape.arrays.get(index) for index in outputs])
         self._derivatives: dict[tuple[Flags, Flags | None], ArraySwitch] = {}
 
@@ -91,11 +88,11 @@ class ArraySwitch(WholeCall):
     def _vjp_of(self, branch: TracedPart, seeded: Flags, asked: Flags) -> TracedPart:
         """Return a branch that maps (operands, cotangents of the `seeded` results) to cotangents of operands."""
         tape = Tape()
-        inputs = new_inputs(tape, self.given)
+        inputs = new_inputs(tape, self._taken)
         adjoints = new_inputs(tape, chosen(self.kinds, seeded))
         outputs = chosen(tape.copy(*branch, inputs), seeded)
         found = tape.reverse(list(zip(outputs, adjoints, strict=True)), chosen(inputs, asked))
-        return TracedPart(tape, with_zeros(tape, chosen(self.given, asked), found))
+        return TracedPart(tape, with_zeros(tape, chosen(self._taken, asked), found))
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append a switch over the JVPs of the branches; return the indices of the results' tangents."""
@@ -108,8 +105,8 @@ class ArraySwitch(WholeCall):
     def _jvp_of(self, branch: TracedPart, moved: Flags) -> TracedPart:
         """Return a branch that maps (operands, tangents of the `moved` operands) to tangents of results."""
         tape = Tape()
-        inputs = new_inputs(tape, self.given)
-        tangents = new_inputs(tape, chosen(self.given, moved))
+        inputs = new_inputs(tape, self._taken)
+        tangents = new_inputs(tape, chosen(self._taken, moved))
         outputs = tape.copy(*branch, inputs)
         found = tape.forward(list(zip(chosen(inputs, moved), tangents, strict=True)), outputs)
         return TracedPart(tape, with_zeros(tape, self.kinds, found))

@@ -14,7 +14,7 @@ from gradwalk.arrays.array_loop import ArrayLoop, Span
 from gradwalk.arrays.array_program import ArrayProgram, as_operand, lifted, uses_arrays
 from gradwalk.arrays.array_switch import ArraySwitch
 from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_here, constant, new_handle
-from gradwalk.arrays.kinds import ArrayKind, Kinds, WholeCall
+from gradwalk.arrays.kinds import ArrayKind, WholeCall
 from gradwalk.arrays.traced_array import MOST_WIDTH, TracedArray, of_ordered
 from gradwalk.program.calls.loop import Sizes
 from gradwalk.program.tape import Indices, Tape
@@ -66,16 +66,14 @@ class Recorder:
         """Return the call that runs a loop with arrays, or None: see `ArrayRecorder.loop`."""
         if not all(uses_arrays(part.tape) for part in (step, condition) if part is not None):
             return None
-        call = ArrayLoop(step, condition, sizes, span, memory)
-        return call if _has_arrays([*call.given, *call.kinds]) else None
+        return ArrayLoop(step, condition, sizes, span, memory)
 
     def switch(self, branches: Sequence[TracedPart]) -> ArraySwitch | None:
         """Return the call that runs one of several branches, or None: see `ArrayRecorder.switch`."""
         kinds = {tuple([branch.tape.arrays.get(index) for index in branch.outputs]) for branch in branches}
         if len(kinds) > 1 or not all(uses_arrays(branch.tape) for branch in branches):
             return None
-        call = ArraySwitch(branches)
-        return call if _has_arrays([*call.given, *call.kinds]) else None
+        return ArraySwitch(branches)
 
     def apply(self, call: WholeCall, operands: Sequence[Any]) -> list[Any]:
         """Apply a call to numbers, arrays and Values: see `ArrayRecorder.apply`."""
@@ -99,11 +97,6 @@ class Recorder:
                 one = TreeDef(None, (shape,), types=(number_type,))
                 leaves.append(one.results(found if size(shape) else []))
         return treedef.unflatten(leaves)
-
-
-def _has_arrays(kinds: Kinds) -> bool:
-    """Return whether a call has arrays as operands or results. A program of numbers has none of the other calls."""
-    return any(kind is not None for kind in kinds)
 
 
 def _opened_again(array: TracedArray, outer: Handle) -> OpenedArray:

@@ -103,6 +103,11 @@ class Tape(InstructionStore):
         return differentiate.forward(self, seeds, outputs)
 
     @property
+    def has_arrays(self) -> bool:
+        """Whether there are whole arrays on the tape, or in the calls on it."""
+        return len(self.arrays) > 0 or any(call.kinds for call, _, _ in self.calls)
+
+    @property
     def input_indices(self) -> list[int]:
         """The index of each input."""
         return copied.inputs_of(self)
@@ -124,7 +129,7 @@ class Tape(InstructionStore):
         Each call that has an expansion is replaced by it. This is possible because all derivatives have been appended.
         Each array is replaced by its numbers.
         """
-        if self.arrays:
+        if self.has_arrays:
             of_numbers = Tape()
             return of_numbers.program(copied.expand_arrays(self, of_numbers, outputs))
         program = lower.lower(self, outputs)

@@ -108,7 +108,7 @@ class Grad(Transform[P, R_co]):
         # The gradient with respect to a complex number x + iy is d/dx - i d/dy, as in JAX. For the real part of a
         # holomorphic function, this is the complex derivative of the function.
         gradient = conjugated(tape, tape.reverse([(value, tape.constant(1.0))], inputs), gradient_treedef)
-        if recording.asked and self._unexamined and not tape.arrays:
+        if recording.asked and self._unexamined and not tape.has_arrays:
             self._unexamined -= 1
             warn_of_zeros(self._f, recording, value, inputs)
         if self._with_value:

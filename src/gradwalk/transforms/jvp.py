@@ -223,7 +223,7 @@ def _kinds(recording: Recording, indices: Indices) -> list[Any]:
 
 def _products(recording: Recording, outputs: Indices, operands: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
     """Return a function of a vector that computes outputs of the tape, whose inputs are the operands and the vector."""
-    if recording.tape.arrays:
+    if recording.tape.has_arrays:
         program = ArrayProgram(recording.tape, outputs)
         return lambda vector: program.evaluate([*operands, *vector])
     return LinearMap(recording.tape.program(outputs), operands)

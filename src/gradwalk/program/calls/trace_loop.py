@@ -258,7 +258,7 @@ def _traced_with_arrays(
 
 def _have_arrays(tapes: Sequence[Tape]) -> bool:
     """Return whether there are whole arrays on tapes, and no calls for their side effects."""
-    return any(tape.arrays for tape in tapes) and all(
+    return any(tape.has_arrays for tape in tapes) and all(
         call.effectless(len(operands)) is None for tape in tapes for call, operands, _ in tape.calls
     )
 

@@ -340,12 +340,12 @@ class Recording:
 
     def unflattened(self, treedef: TreeDef, numbers: Any) -> Any:
         """Return the tree with these results of the recorded function, which may be arrays."""
-        if self._arrays is None or not self.tape.arrays:
+        if self._arrays is None or not self.tape.has_arrays:
             return treedef.results(numbers)
         return self._arrays.unflattened(treedef, numbers)
 
     def _evaluated(self, outputs: Indices) -> Any:
-        if self._arrays is None or not self.tape.arrays:
+        if self._arrays is None or not self.tape.has_arrays:
             return evaluate(self.tape.program(outputs), self.operands)
         return self._arrays.evaluate(self.tape, outputs, self.operands)
 

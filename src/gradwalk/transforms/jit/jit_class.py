@@ -291,8 +291,8 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         captured = recording.operands[count:]
         given = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
         conditions, outcomes = recording.branches
-        is_whole = bool(recording.tape.arrays) and uses_arrays(recording.tape)
-        if recording.tape.arrays and not is_whole:
+        is_whole = recording.tape.has_arrays and uses_arrays(recording.tape)
+        if recording.tape.has_arrays and not is_whole:
             captured, given = flat_operands(captured), flat_operands(given)
         made: Any = ArrayTrace if is_whole else JitTrace
         program = made.program_of(recording.tape, [*outputs, *conditions])
