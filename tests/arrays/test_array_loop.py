@@ -10,11 +10,11 @@ from typing import Any
 import numpy
 import pytest
 from references import jax, jnp
-from whole_arrays import WAYS, calls_of, flat, x
+from whole_arrays import WAYS, calls_of, compare_with_numbers, flat, x
 
 from gradwalk import RecordingError, debug, debug_nans, grad, jit, loops, math, vmap
 from gradwalk import numpy as gnp
-from gradwalk.arrays import array_loop, recorder
+from gradwalk.arrays import array_loop
 from gradwalk.arrays.array_loop import ArrayLoop, ArrayLoopVjp
 from gradwalk.arrays.array_program import ArrayProgram
 
@@ -161,19 +161,9 @@ OTHERS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.fixture
-def whole(monkeypatch):
-    """Make arrays of all sizes whole."""
-    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
-
-
 @pytest.mark.parametrize("name", WHOLE | OTHERS)
 def test_loops_with_arrays_agree_with_loops_on_numbers(name, monkeypatch, capsys):
-    f = (WHOLE | OTHERS)[name]
-    expected = [flat(way(f)(0.7, x)) for way in WAYS.values()]
-    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
-    for way, known in zip(WAYS, expected, strict=True):
-        numpy.testing.assert_allclose(flat(WAYS[way](f)(0.7, x)), known, rtol=1e-9, atol=1e-11, err_msg=way)
+    compare_with_numbers((WHOLE | OTHERS)[name], monkeypatch)
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -328,11 +318,7 @@ def numbers_for_all_rows(a: Any, x: Any) -> Any:
 
 @pytest.mark.parametrize("f", [used_by_element, constant_array_in_a_loop, numbers_for_all_rows])
 def test_parts_whose_arrays_differ(f, monkeypatch):
-    expected = [flat(way(f)(0.7, x)) for way in WAYS.values()]
-    for size in (1, 12):
-        monkeypatch.setattr(recorder, "LEAST_SIZE", size)
-        for way, known in zip(WAYS, expected, strict=True):
-            numpy.testing.assert_allclose(flat(WAYS[way](f)(0.7, x)), known, rtol=1e-9, atol=1e-11, err_msg=way)
+    compare_with_numbers(f, monkeypatch, sizes=(1, 12))
 
 
 def test_constant_arrays_in_a_loop_of_numbers():

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy
 import pytest
-from whole_arrays import WAYS, calls_of, flat, x
+from whole_arrays import calls_of, compare_with_numbers, flat, x
 
 from gradwalk import debug, grad, jit, loops, math, vmap
-from gradwalk.arrays import recorder
 from gradwalk.arrays.array_program import ArrayProgram
 from gradwalk.arrays.array_switch import ArraySwitch
 from gradwalk.loops import cond, switch
@@ -57,19 +56,9 @@ OTHERS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.fixture
-def whole(monkeypatch):
-    """Make arrays of all sizes whole."""
-    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
-
-
 @pytest.mark.parametrize("name", WHOLE | OTHERS)
 def test_choices_with_arrays_agree_with_choices_of_numbers(name, monkeypatch, capsys):
-    f = (WHOLE | OTHERS)[name]
-    expected = [flat(way(f)(0.7, x)) for way in WAYS.values()]
-    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
-    for way, known in zip(WAYS, expected, strict=True):
-        numpy.testing.assert_allclose(flat(WAYS[way](f)(0.7, x)), known, rtol=1e-9, atol=1e-11, err_msg=way)
+    compare_with_numbers((WHOLE | OTHERS)[name], monkeypatch)
 
 
 @pytest.mark.parametrize("name", WHOLE)

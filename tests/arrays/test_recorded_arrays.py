@@ -42,12 +42,6 @@ x = numpy.random.default_rng(0).normal(size=7)
 t = numpy.random.default_rng(1).normal(size=7)
 
 
-@pytest.fixture
-def whole(monkeypatch):
-    """Make arrays of all sizes whole."""
-    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
-
-
 def loss(x: Any) -> Any:
     return math.logsumexp(x) + (numpy.sin(x) * x).mean()
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
+import pytest
 
 from gradwalk import grad, jit, jvp
+from gradwalk.arrays import recorder
 
 x = numpy.random.default_rng(3).normal(size=12)
 direction = numpy.random.default_rng(4).normal(size=12)
@@ -43,6 +45,21 @@ WAYS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
 
 def flat(result: Any) -> Any:
     return numpy.concatenate([numpy.ravel(leaf) for leaf in (result if isinstance(result, tuple) else (result,))])
+
+
+def compare_with_numbers(f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, sizes: Sequence[int] = (1,)) -> None:
+    """Compare all derivatives with those of the same function recorded number by number.
+
+    Args:
+        f: Function of a number and an array of 12 numbers.
+        monkeypatch: The fixture.
+        sizes: The least sizes of arrays that stay whole.
+    """
+    expected = [flat(way(f)(0.7, x)) for way in WAYS.values()]
+    for size in sizes:
+        monkeypatch.setattr(recorder, "LEAST_SIZE", size)
+        for way, known in zip(WAYS, expected, strict=True):
+            numpy.testing.assert_allclose(flat(WAYS[way](f)(0.7, x)), known, rtol=1e-9, atol=1e-11, err_msg=way)
 
 
 def calls_of(recorded: Any, *classes: type) -> list[type]:
