@@ -228,9 +228,7 @@ def debug_nans() -> Setting:
         FloatingPointError: log(0) gave -inf, at ...
     """
     if _staging_level.get():
-        raise refused(
-            f"{users_line()}: debug_nans() must be entered around the call of a recorded function, not inside it"
-        )
+        raise refused(f"{users_line()}: enter debug_nans() around the call of a recorded function, not inside it")
     return Setting(_refusing_nans, True, is_switch=True)
 
 
@@ -417,10 +415,9 @@ def is_recorded_elsewhere(node: ValueNode) -> cython.bint:
 
 
 def _recording_elsewhere(node: ValueNode) -> _Recording | None:
-    """Find the open recording of another thread that a node belongs to.
+    """Find the open recording of another thread that a node belongs to, by the marks of inputs among its ancestors.
 
-    A recorded function may pass nodes to other threads, whose context does not contain the recording. The recording is
-    found by the marks of its inputs, which are ancestors of the node.
+    A recorded function may pass nodes to other threads, whose context does not contain the recording.
     """
     if recordings == 0 or node._level == 0 or node._level == nodes.ENDED or node._level <= _depth.get():
         return None
