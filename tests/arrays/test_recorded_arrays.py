@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import importlib
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy
@@ -53,6 +55,29 @@ if IS_COMPILED:  # uncompiled lanes call Python functions for each number
         few, many = numpy.linspace(-1.0, 1.0, 20_000), numpy.linspace(-1.0, 1.0, 500_000)
         jit(f).recorded(few)  # imports and caches
         assert count_calls(lambda: jit(f).recorded(many)) < 1.1 * count_calls(lambda: jit(f).recorded(few))
+
+    def test_work_of_a_call_does_not_depend_on_the_number_of_parameters():
+        f = jit(grad(lambda w, x: math.exp(w).sum() * math.sin(x * w[0] + w[1]).sum()))
+        counts = []
+        for size in (20, 2000):
+            given = numpy.linspace(-1.0, 1.0, size), numpy.linspace(-1.0, 1.0, 20_000)
+            f(*given)
+            counts.append(count_calls(lambda given=given: f(*given)))
+        assert "map" in "".join(f.statistics.backends)
+        assert counts[1] < 1.1 * counts[0]
+
+    def test_function_that_uses_the_elements_one_by_one_is_compiled_as_a_whole():
+        pytest.importorskip("llvmlite")
+
+        def last(m: Any, x: Any) -> Any:
+            return m.scan(lambda c, row: (m.sin(c) + row.sum(), None), 0.0, 0.1 * m.exp(x))[0]
+
+        x = numpy.linspace(-1.0, 1.0, 14_000).reshape(1000, 14)
+        f = jit(grad(partial(last, SimpleNamespace(scan=loops.scan, exp=math.exp, sin=math.sin))), backend="llvm")
+        found = f(x)
+        assert f.statistics.backends == {"": "llvm"}
+        in_jax = SimpleNamespace(scan=jax.lax.scan, exp=jnp.exp, sin=jnp.sin)
+        numpy.testing.assert_allclose(found, jax.grad(partial(last, in_jax))(x), rtol=1e-12, atol=1e-200)
 
 
 def test_program_of_a_large_array_has_few_instructions():

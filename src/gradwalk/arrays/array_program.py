@@ -12,21 +12,21 @@ from typing import Any
 
 import numpy
 
-from gradwalk.arrays.array_steps import CallStep, NumberStep, Step, steps_of
+from gradwalk.arrays.array_steps import CallStep, NumberStep, Places, Step, steps_of
 from gradwalk.arrays.handles import apply_call, apply_here, constant
-from gradwalk.arrays.kinds import ArrayKind, new_array
+from gradwalk.arrays.kinds import Allocate, ArrayKind, new_array
 from gradwalk.arrays.layout_calls import Pack, Reshape, Unpack
 from gradwalk.arrays.map_call import MapCall
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Indices, Tape
 from gradwalk.program.tracing.array_handle import RecordedArray, flat_operands
 from gradwalk.program.tracing.trace import evaluate
-from gradwalk.trees.tree import scalars
+from gradwalk.trees.tree import have_values, scalars, write
 from gradwalk.value.arrays import of_objects
 from gradwalk.value.modes import depth, refuses_nans
-from gradwalk.value.value import Value
 
 # A tape becomes an array program if it has at most this many instructions, and if no call takes more elements out of an
 # array than this, or than a quarter of the largest array.
@@ -99,33 +99,70 @@ class ArrayProgram:
         Returns:
             The outputs: floats and arrays or, if an operand is a Value, also Values and handles.
         """
-        has_values = any(isinstance(x, Value) or _is_object_array(x) for x in operands)
+        arrays = [operands[i] for i, _ in self._places[0].arrays]
+        has_values = have_values(operands) or any(x.dtype == object for x in arrays if isinstance(x, numpy.ndarray))
         if self._steps is None or (has_values and depth() == 0) or refuses_nans():
             return self._of_elements(operands)
+        if has_values:
+            return self._with_values(self._steps, operands)
+        found = self.run(*self._places[0].parted(operands))
+        results: list[Any] = found.tolist() if isinstance(found, numpy.ndarray) else found
+        return results
+
+    def _with_values(self, steps: Sequence[Step], operands: Sequence[Any]) -> list[Any]:
+        """Compute the outputs from Values and handles."""
         known: dict[int, Any] = dict(zip(self._inputs, operands, strict=True))
-        for step in self._steps:
+        for step in steps:
             given = [known[index] for index in step.given]
-            if isinstance(step, CallStep):
-                if has_values:
-                    known.update(zip(step.found, apply_here(step.call, lifted(given)), strict=True))
-                else:
-                    self._run(step, given, known)
-            elif has_values:
-                known.update(zip(step.found, step.program(given), strict=True))
-            else:
-                results = step.program.run(numpy.array(given, numpy.float64)).tolist()
-                known.update(zip(step.found, results, strict=True))
+            found = apply_here(step.call, lifted(given)) if isinstance(step, CallStep) else step.program(given)
+            known.update(zip(step.found, found, strict=True))
         return separate([known[index] for index in self._outputs])
 
-    def _run(self, step: CallStep, given: Sequence[Any], known: dict[int, Any]) -> None:
-        """Run a call on numbers and arrays; add the results to `known`. Remove the arrays that no later step needs."""
+    def run(self, given: Floats, arrays: Sequence[Any]) -> Any:
+        """Compute the outputs from floats and arrays. Needs a tape for which `uses_arrays` holds.
+
+        Args:
+            given: The inputs that are numbers.
+            arrays: The inputs that are arrays.
+
+        Returns:
+            A list of floats and arrays, or an array if all outputs are numbers.
+        """
+        inputs, outputs, places = self._places
+        numbers = numpy.empty(len(self._tape))  # the number with each tape index
+        numbers[inputs.numbers] = given
+        known: dict[int, Any] = {index: array for (_, index), array in zip(inputs.arrays, arrays, strict=True)}
+        for step, (taken, found) in zip(self._steps or (), places, strict=True):
+            if isinstance(step, NumberStep):
+                numbers[found.numbers] = step.program.run(numbers[taken.numbers])
+                continue
+            numbers[found.numbers], made = self._called(step, taken, found, numbers, known)
+            known.update(zip([index for _, index in found.arrays], made, strict=True))
+            self._buffers.give([known.pop(index) for index in step.done])
+        return separate(outputs.get(numbers, known)) if outputs.arrays else numbers[outputs.numbers]
+
+    def _called(
+        self, step: CallStep, taken: Places, found: Places, numbers: Floats, known: dict[int, Any]
+    ) -> tuple[Floats, list[Any]]:
+        """Run a call; return the numbers and the arrays among its results."""
+        if isinstance(step.call, MapCall):
+            arrays = [known[index] for _, index in taken.arrays]
+            return step.call.run_rows(numbers[taken.numbers], arrays, self._memory_for(step, known))
+        operands = taken.get(numbers, known)
+        return found.parted(step.call.run(operands, self._memory_for(step, known)))
+
+    def _memory_for(self, step: CallStep, known: dict[int, Any]) -> Allocate:
+        """Return the function that makes arrays for the results of a call."""
         if step.overwritten is None:
-            found: list[Any] = step.call.run(given, self._buffers.take)
-        else:
-            target = known.pop(step.overwritten)
-            found = step.call.run(given, lambda kind: target)
-        known.update(zip(step.found, found, strict=True))
-        self._buffers.give([known.pop(index) for index in step.done])
+            return self._buffers.take
+        target = known.pop(step.overwritten)
+        return lambda kind: target
+
+    @cached_property
+    def _places(self) -> tuple[Places, Places, list[tuple[Places, Places]]]:
+        """The places of the inputs, of the outputs, and of the operands and results of each step."""
+        steps = [(Places(step.given, self._tape), Places(step.found, self._tape)) for step in self._steps or []]
+        return Places(self._inputs, self._tape), Places(self._outputs, self._tape), steps
 
     def reuse(self, arrays: Sequence[Any], needed: Sequence[Any]) -> None:
         """Use the memory of results of earlier calls again, except for arrays that are `needed`, and numbers."""
@@ -147,7 +184,7 @@ class ArrayProgram:
             start += 1 if kind is None else kind.size
         return found
 
-    @property
+    @cached_property
     def kinds(self) -> list[ArrayKind | None]:
         """For each input, its kind if it is an array, else None."""
         return [self._tape.arrays.get(index) for index in self._inputs]
@@ -182,10 +219,6 @@ def _length(step: Step) -> int:
     return len(step.call) if isinstance(step.call, MapCall) else 1
 
 
-def _is_object_array(x: Any) -> bool:
-    return isinstance(x, numpy.ndarray) and x.dtype == object
-
-
 def operands_of(leaves: Sequence[Any], kinds: Sequence[ArrayKind | None]) -> list[Any]:
     """Return the operands of an `ArrayProgram`: the numbers of the leaves, and each array of a kind as it is.
 
@@ -193,18 +226,31 @@ def operands_of(leaves: Sequence[Any], kinds: Sequence[ArrayKind | None]) -> lis
         leaves: The leaves of the arguments.
         kinds: The kind of each operand that is an array, and None for each number. More operands may follow.
     """
-    rest = iter(kinds)
     operands: list[Any] = []
     for leaf in leaves:
-        kind = next(rest) if getattr(leaf, "size", 1) else None
-        if kind is not None:
-            operands.append(as_operand(leaf, kind))
-            continue
-        numbers = scalars([leaf])
-        operands += numbers
-        for _ in numbers[1:]:
-            next(rest)
+        kind = kinds[len(operands)] if len(operands) < len(kinds) and getattr(leaf, "size", True) else None
+        operands += scalars([leaf]) if kind is None else [as_operand(leaf, kind)]
     return operands
+
+
+def plain_operands(leaves: Sequence[Any], kinds: Sequence[ArrayKind | None]) -> tuple[Floats, list[Any]] | None:
+    """Return the numbers and the arrays of `operands_of` for `ArrayProgram.run`, or None if there are Values."""
+    arrays: list[Any] = []
+    others: list[Any] = []
+    position = count = 0
+    for leaf in leaves:
+        size = getattr(leaf, "size", 1)
+        kind = kinds[position] if size else None
+        if kind is None:
+            others.append(leaf)
+            count += size
+        elif type(leaf) is not numpy.ndarray or leaf.dtype == object:
+            return None
+        else:
+            arrays.append(as_operand(leaf, kind))
+        position += size if kind is None else 1
+    row = numpy.empty(count)
+    return (row, arrays) if write(others, row) else None
 
 
 def as_operand(leaf: Any, kind: ArrayKind) -> Any:
@@ -221,7 +267,7 @@ def as_operand(leaf: Any, kind: ArrayKind) -> Any:
 
 def separate(outputs: list[Any], operands: Sequence[Any] = ()) -> list[Any]:
     """Copy the arrays that share memory with other arrays: views, and those that occur twice or among `operands`."""
-    seen = {id(x) for x in operands}
+    seen = set(map(id, operands))
     for i, x in enumerate(outputs):
         if isinstance(x, numpy.ndarray):
             if x.base is not None or not x.flags.owndata or id(x) in seen:

@@ -7,14 +7,49 @@ step needs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
+
+import numpy
 
 from gradwalk.arrays.kinds import Sum
 from gradwalk.arrays.layout_calls import Unslice
 from gradwalk.arrays.map_call import MapCall
+from gradwalk.base.array_types import Floats
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Indices, Tape
+
+
+class Places:
+    """Where the operands or results of a step are: numbers in a vector, and arrays in a dict, both by tape index.
+
+    Args:
+        indices: The tape index of each operand or result.
+        tape: The tape.
+
+    Attributes:
+        numbers: The tape indices of those that are numbers.
+        arrays: The position and the tape index of each one that is an array.
+    """
+
+    def __init__(self, indices: Indices, tape: Tape) -> None:
+        self.arrays = [(i, index) for i, index in enumerate(indices) if index in tape.arrays]
+        self._positions = [i for i, index in enumerate(indices) if index not in tape.arrays]
+        self.numbers = numpy.array([indices[i] for i in self._positions], numpy.intp)
+
+    def get(self, numbers: Floats, arrays: Mapping[int, Any]) -> list[Any]:
+        """Return the numbers and arrays in order."""
+        found: list[Any] = numbers[self.numbers].tolist()
+        for position, index in self.arrays:
+            found.insert(position, arrays[index])
+        return found
+
+    def parted(self, items: Sequence[Any]) -> tuple[Floats, list[Any]]:
+        """Return the numbers among some items, and the arrays."""
+        numbers = itemgetter(*self._positions)(items) if self.arrays and self._positions else items
+        found = numpy.array(numbers, numpy.float64).reshape(-1) if self._positions else numpy.empty(0)
+        return found, [items[position] for position, _ in self.arrays]
 
 
 class NumberStep(NamedTuple):

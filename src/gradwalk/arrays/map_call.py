@@ -14,6 +14,7 @@ import numpy
 from gradwalk.arrays.kinds import Allocate, ArrayKind, Operand, WholeCall, new_array
 from gradwalk.backend.base import Kernel
 from gradwalk.backend.loops.loop_kernel import make_kernel
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.batching.batch_call import BatchCall, ExtremeCall
 from gradwalk.batching.batch_call import Sizes as BatchSizes
@@ -69,18 +70,22 @@ class MapCall(WholeCall):
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Compute the results: floats and arrays."""
         shared = numpy.array(operands[: self._sizes.shared], numpy.float64)
-        arrays: Any = operands[self._sizes.shared :]
-        found: list[Operand] = []
+        numbers, arrays = self.run_rows(shared, operands[self._sizes.shared :], empty)
+        return [*numbers.tolist(), *arrays]
+
+    def run_rows(self, shared: Floats, arrays: Sequence[Any], empty: Allocate) -> tuple[Floats, list[Any]]:
+        """Compute the results from the shared numbers and the arrays; return the numbers and the arrays."""
+        sums = numpy.empty(0)
         if self._sizes.summed:
-            found += self._summing.run(shared, arrays, [], self._rows, single=False).tolist()
-        if self._sizes.made:
-            made = [empty(ArrayKind(self._rows, width)) for width in self._sizes.made]
-            columns = [column for array in made for column in array.T]
-            fixed = self._making.run(shared, arrays, made, self._rows, single=False)
-            for position, number in zip(self._making.fixed, fixed.tolist(), strict=True):
-                columns[position][:] = number
-            found += made
-        return found
+            sums = self._summing.run(shared, arrays, [], self._rows, single=False)
+        if not self._sizes.made:
+            return sums, []
+        made = [empty(ArrayKind(self._rows, width)) for width in self._sizes.made]
+        columns = [column for array in made for column in array.T]
+        fixed = self._making.run(shared, arrays, made, self._rows, single=False)
+        for position, number in zip(self._making.fixed, fixed.tolist(), strict=True):
+            columns[position][:] = number
+        return sums, made
 
     @property
     def always_ends(self) -> bool:
@@ -126,7 +131,7 @@ class MapCall(WholeCall):
         shared, widths, summed, made = self._sizes
         sizes = BatchSizes(shared, sum(widths), summed)
         call = BatchCall(self._program, sizes, numpy.empty((self._rows, 0)), make_kernel)
-        results = append_call(call, tape, self._columns(operands))
+        results = tape.inline(call.portable, self._columns(operands))
         starts = itertools.accumulate([width * self._rows for width in made[:-1]], initial=summed)
         arrays = []
         for start, width in zip(starts, made, strict=False):
@@ -213,21 +218,21 @@ class Extremes(ConstantCall, MapCall):
         self._largest = largest
         self.outputs, self.kinds = 2 * len(program.outputs), ()
 
-    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
-        """Return the extremes and their rows as floats."""
-        columns = self._columns_of(operands, empty)
+    def run_rows(self, shared: Floats, arrays: Sequence[Any], empty: Allocate) -> tuple[Floats, list[Any]]:
+        """Return the extremes and their rows."""
+        columns = self._columns_of(shared, arrays, empty)
         places = [int(column.argmax() if self._largest else column.argmin()) for column in columns]
-        best = [float(column[place]) for column, place in zip(columns, places, strict=True)]
-        return [*best, *map(float, places)]
+        best = [column[place] for column, place in zip(columns, places, strict=True)]
+        return numpy.array([*best, *places], numpy.float64), []
 
-    def _columns_of(self, operands: Sequence[Operand], empty: Allocate) -> list[Any]:
+    def _columns_of(self, shared: Floats, arrays: Sequence[Any], empty: Allocate) -> list[Any]:
         """Return the column of each output. A column of an operand is not copied."""
-        shared = self._sizes.shared
-        if any(not shared <= index < self._program.inputs for index in self._program.outputs):
-            [made] = super().run(operands, empty)
+        first = self._sizes.shared
+        if any(not first <= index < self._program.inputs for index in self._program.outputs):
+            _, [made] = super().run_rows(shared, arrays, empty)
             return list(numpy.asarray(made).T)
-        given = [column for array in operands[shared:] for column in numpy.asarray(array).T]
-        return [given[index - shared] for index in self._program.outputs]
+        given = [column for array in arrays for column in numpy.asarray(array).T]
+        return [given[index - first] for index in self._program.outputs]
 
     def only(self, flags: Sequence[bool]) -> MapCall:
         """Return the call itself: it finds all results together."""
@@ -238,7 +243,7 @@ class Extremes(ConstantCall, MapCall):
         sizes = BatchSizes(self._sizes.shared, sum(self._sizes.widths), 0)
         constants = numpy.empty((self._rows, 0))
         call = ExtremeCall(self._program, sizes, constants, make_kernel, largest=self._largest)
-        return append_call(call, tape, self._columns(operands))
+        return tape.inline(call.portable, self._columns(operands))
 
 
 class _Groups:

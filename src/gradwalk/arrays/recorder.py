@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy
@@ -92,7 +93,7 @@ class Recorder:
             elif isinstance(first, numpy.ndarray) and first.dtype != object:
                 leaves.append(first.reshape(shape))
             else:
-                others = [next(rest) for _ in range(size(shape) - 1)] if not isinstance(first, numpy.ndarray) else []
+                others = [] if isinstance(first, numpy.ndarray) else islice(rest, max(size(shape) - 1, 0))
                 found = first.ravel().tolist() if isinstance(first, numpy.ndarray) else [first, *others]
                 one = TreeDef(None, (shape,), types=(number_type,))
                 leaves.append(one.results(found if size(shape) else []))

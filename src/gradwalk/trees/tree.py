@@ -367,6 +367,11 @@ def scalars(leaves: Sequence[Any]) -> list[Any]:
     return list(itertools.chain.from_iterable(map(_scalars, leaves)))
 
 
+def have_values(numbers: Iterable[Any]) -> bool:
+    """Return whether some of the numbers are Values."""
+    return any(issubclass(kind, Value) for kind in set(map(type, numbers)))
+
+
 def write(leaves: Sequence[Any], row: Any) -> bool:
     """Write all numbers of the leaves to the start of the float64 array `row`; return False if there is a Value."""
     if _FLOAT.issuperset(map(type, leaves)):
@@ -546,8 +551,7 @@ def _converted(leaf: Any, number_type: type) -> Any:
         return number_type(leaf) if abs(leaf) <= _LARGEST_INT else leaf
     if isinstance(leaf, numpy.ndarray) and leaf.dtype == object:
         items = [_noted(item, number_type) for item in leaf.ravel().tolist()]
-        has_values = any(isinstance(item, Value) for item in items)
-        return _array(items, leaf.shape) if has_values else numpy.array(items, number_type).reshape(leaf.shape)
+        return _array(items, leaf.shape) if have_values(items) else numpy.array(items, number_type).reshape(leaf.shape)
     if not isinstance(leaf, numpy.ndarray) or leaf.dtype.kind != "f" or not (abs(leaf) <= _LARGEST_INT).all():
         return leaf
     return leaf.astype(numpy.bool_ if number_type is bool else numpy.int64)
@@ -572,7 +576,7 @@ def _scalar(number: Any) -> Any:
 def _array(numbers: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(numbers, numpy.ndarray):
         return numbers.reshape(shape).copy()
-    if not any(isinstance(number, Value) for number in numbers):
+    if not have_values(numbers):
         return numpy.array(numbers, dtype=numpy.float64).reshape(shape)
     array = numpy.empty(len(numbers), dtype=object)
     array[:] = numbers

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradwalk.arrays.array_program import ArrayProgram, operands_of
+import numpy
+
+from gradwalk.arrays.array_program import ArrayProgram, operands_of, plain_operands
 from gradwalk.arrays.recorder import RECORDER
 from gradwalk.base.cached import cached_property
 from gradwalk.program.program import Program
@@ -14,6 +16,7 @@ from gradwalk.program.run.fast_call import PreparedPath
 from gradwalk.program.tape import Indices, Tape
 from gradwalk.program.tracing.array_handle import flat_operands
 from gradwalk.transforms.jit.jit_trace import JitTrace
+from gradwalk.value.modes import refuses_nans
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +52,14 @@ class ArrayTrace(JitTrace):
 
     def outputs(self, leaves: Sequence[Any]) -> Any:
         """Run the program on the leaves of the arguments; return its outputs."""
+        plain = None if self.captured or refuses_nans() else plain_operands(leaves, self.program.kinds)
+        if plain is not None:
+            return self.program.run(*plain)
         return self.program.evaluate([*operands_of(leaves, self.program.kinds), *self.captured])
 
     def tree(self, outputs: Any) -> Any:
         """Return the result of the function, given the outputs of the program."""
-        return RECORDER.unflattened(self.treedef, self.results(outputs))
+        results = self.results(outputs)
+        if isinstance(results, numpy.ndarray):
+            return self.treedef.results(results)
+        return RECORDER.unflattened(self.treedef, results)
