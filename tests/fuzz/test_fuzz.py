@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 from programs import fewer
-from same_bits import DifferenceError, compare, program_of, reduced
+from same_bits import ORDERS, DifferenceError, check_program, compare, points, program_of, reduced
 from targets import TARGETS, Target
+
+from gradwalk.program.native import machine_code, vector_loops
+from gradwalk.program.native.vector_library import Vectors
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
@@ -46,6 +49,18 @@ def test_earlier_failures_are_tried_first(tmp_path):
         with pytest.raises(AssertionError):
             Target(is_small, (st.integers(0, 10**9),)).campaign(50, tmp_path)()
     assert tried[0] == 1000  # the simplest failure of the first campaign
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_vector_loops_agree(seed, monkeypatch):
+    vectors = Vectors(4, "d", frozenset())
+
+    def with_vectors(code, contract, memory):
+        return vector_loops.ir_with_vectors(code, vectors, memory=memory)
+
+    monkeypatch.setattr(machine_code, "ir_source", with_vectors)
+    monkeypatch.setattr(vector_loops, "calls_functions", lambda opcode: True)
+    check_program(program_of(seed), points(seed), ORDERS[seed % 2 :: 2])
 
 
 def test_structured_programs_are_reproducible_and_reduced():

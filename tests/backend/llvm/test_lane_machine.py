@@ -26,7 +26,6 @@ from gradwalk.backend.llvm import lane_machine
 from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_schedule
 from gradwalk.backend.llvm.lane_program import lane_program
 from gradwalk.backend.llvm.vector_ir import Scalars, lane_ir
-from gradwalk.backend.llvm.vector_library import Target, Vectors
 from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import make_schedule
@@ -34,6 +33,7 @@ from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
 from gradwalk.program.native import compiler_process
 from gradwalk.program.native.expressions import Type
+from gradwalk.program.native.vector_library import Target, Vectors
 from gradwalk.program.routine import lower_calls, storage
 from gradwalk.program.tape import Tape
 

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from gradwalk.backend.llvm.lane_program import LaneProgram, lane_program
 from gradwalk.backend.llvm.vector_ir import HALT, Scalars, lane_ir
-from gradwalk.backend.llvm.vector_library import Target, Vectors, row_name
 from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import Schedule
 from gradwalk.backend.thread_pool import look_for_halt
-from gradwalk.program.native.expressions import PREFIX, Type
+from gradwalk.program.native.expressions import Type
 from gradwalk.program.native.machine_code import (
-    C_LIBRARY,
     MachineCode,
     MissingFunctionError,
-    address_in,
+    addresses_in,
     assembled,
-    python_addresses,
 )
+from gradwalk.program.native.vector_library import REGISTERS, VECTOR_FUNCTIONS, Registers, Target, Vectors, row_name
 from gradwalk.program.routine.limits import MEMORY
 from gradwalk.program.routine.lower_calls import MOST_ON_LANES
 from gradwalk.program.routine.lower_program import TooLargeError
@@ -30,54 +27,6 @@ from gradwalk.program.routine.lower_program import TooLargeError
 MOST_FLAT = 20_000
 # Number of vectors that are computed side by side.
 _VECTORS = 2
-# Functions with vector versions in libmvec: the same list as in lanes.h.
-_ONE_OPERAND = (
-    *(
-        "exp",
-        "expm1",
-        "exp2",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "cbrt",
-        "erf",
-        "erfc",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-    ),
-    *("atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
-)
-VECTOR_FUNCTIONS = frozenset([*_ONE_OPERAND, "pow", "atan2", "hypot"])
-
-
-class _Registers(NamedTuple):
-    """The vector registers of an instruction set.
-
-    Attributes:
-        doubles: Number of float64 elements of a vector.
-        letter: Letter that denotes the instruction set in the vector ABI of x86-64.
-        features: CPU features, in LLVM's notation.
-    """
-
-    doubles: int
-    letter: str
-    features: str
-
-    def lanes(self, single: bool) -> int:
-        """Return the number of lanes that are computed side by side, in float32 or float64."""
-        return self.doubles * (2 if single else 1) * _VECTORS
-
-
-_AVX2 = "+avx2,+fma,+bmi2"
-_REGISTERS = {
-    "baseline": _Registers(2, "b", ""),
-    "avx2": _Registers(4, "d", _AVX2),
-    "avx512": _Registers(8, "e", f"{_AVX2},+avx512f,+avx512dq,+avx512bw,+avx512vl,+avx512cd"),
-}
 
 
 class Compiled(NamedTuple):
@@ -144,7 +93,7 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
         RefusedError: The schedule is too long, or it needs something that the processor or the C library lacks.
         CompileError: Compilation failed.
     """
-    if lanes.lanes % _REGISTERS[lanes.instruction_set].lanes(single):
+    if lanes.lanes % _lanes_of(REGISTERS[lanes.instruction_set], single=single):
         raise RefusedError(
             f"the lanes of a block must fill whole vectors of {lanes.instruction_set}, got {lanes.lanes} lanes"
         )
@@ -157,12 +106,17 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
     return compiled_program(program, len(schedule.prologue.outputs), lanes, single=single, contract=contract)
 
 
+def _lanes_of(registers: Registers, *, single: bool) -> int:
+    """Return the number of lanes that are computed side by side, in float32 or float64."""
+    return registers.doubles * (2 if single else 1) * _VECTORS
+
+
 def _target(lanes: Lanes, *, single: bool, contract: bool, memory: int) -> Target:
     """Return the target of code for lanes. Raises RefusedError if there is none."""
     if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # the C loops then call scalar functions, too
         raise RefusedError("the processor has no AVX2, or AVX2 is disabled")
-    registers = _REGISTERS[lanes.instruction_set]
-    kind = Type("float" if single else "double", registers.lanes(single))
+    registers = REGISTERS[lanes.instruction_set]
+    kind = Type("float" if single else "double", _lanes_of(registers, single=single))
     functions = VECTOR_FUNCTIONS if lanes.uses_libmvec else frozenset()
     vectors = Vectors(kind.lanes // _VECTORS, registers.letter, functions, frozenset(lanes.row_functions))
     return Target(kind, vectors, contract, memory)
@@ -170,17 +124,12 @@ def _target(lanes: Lanes, *, single: bool, contract: bool, memory: int) -> Targe
 
 def _assembled(source: str, target: Target, lanes: Lanes) -> MachineCode:
     rows = {row_name(name, target.type, target.vectors): address for name, address in lanes.row_functions.items()}
-    return assembled(source, _addresses(source, rows), _REGISTERS[lanes.instruction_set].features)
+    return assembled(source, _addresses(source, rows), REGISTERS[lanes.instruction_set].features)
 
 
 def _addresses(source: str, rows: Mapping[str, int]) -> dict[str, int]:
     """Return a dict from the functions that a module declares to their addresses (C library, libmvec or `rows`)."""
-    names = re.findall(r"^declare .*@(\w+)\(", source, re.MULTILINE)
-    in_c = [name for name in names if name.startswith(PREFIX)]
-    of_vectors = [name for name in names if name.startswith("_ZGV")]
-    found = {name: address_in(C_LIBRARY, name.removeprefix(PREFIX)) for name in in_c}
-    found |= {name: address_in("libmvec.so.1", name) for name in of_vectors}
-    found |= python_addresses(source)
+    found = addresses_in(source)
     if f"@{HALT} " in source:
         found[HALT] = id(look_for_halt)
-    return found | {name: rows[name] for name in names if name in rows}
+    return found | {name: rows[name] for name in rows if f"@{name}(" in source}

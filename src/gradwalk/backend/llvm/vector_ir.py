@@ -9,14 +9,14 @@ condition is false keeps its numbers. A branch of a switch is skipped if no lane
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from gradwalk.backend.llvm.vector_library import Library, Target, attributes
 from gradwalk.program.code.code import Code
 from gradwalk.program.native.compiler_main import ALL_PASSES
-from gradwalk.program.native.expressions import Body, Type, printed_functions
+from gradwalk.program.native.expressions import Body, Type, declared_once, printed_functions
 from gradwalk.program.native.scalar_ir import PREDICTABLE, PYTHON, RoutinePrinter, declared, helpers, work_of
+from gradwalk.program.native.vector_library import Library, Target, attributes
 from gradwalk.program.routine.lower_calls import routine_on_lanes
 from gradwalk.program.routine.statements import (
     INPUTS,
@@ -86,20 +86,7 @@ def lane_ir(code: Code, scalars: Scalars, target: Target) -> str:
     library = Library(target).printed
     lanes = printed_functions(printer.lanes.called, target.type, library, contract=target.contract)
     lines = [*printer.declared, *scalar, *lanes, *printer.globals(), *text, *attributes(target)]
-    return "\n".join(
-        [ALL_PASSES, _PREFETCH, *helpers(text, _POLL), *_declared_once(lines), "!0 = !{}", PREDICTABLE, ""]
-    )
-
-
-def _declared_once(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines, with only the first declaration of each function."""
-    known = set()
-    for line in lines:
-        name = line.split("(")[0]
-        if line.startswith("declare") and name in known:
-            continue
-        known.add(name)
-        yield line
+    return "\n".join([ALL_PASSES, _PREFETCH, *helpers(text, _POLL), *declared_once(lines), "!0 = !{}", PREDICTABLE, ""])
 
 
 class _LanePrinter(RoutinePrinter):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from gradwalk.backend.llvm.lane_machine import VECTOR_FUNCTIONS
 from gradwalk.exporting.lanes.lane_writer import LANES, LaneWriter, Plan
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.definitions import DEFINITIONS
@@ -13,6 +12,7 @@ from gradwalk.ops.formula import Formula, Functions, computed, equal, name, wher
 from gradwalk.ops.printing import printers
 from gradwalk.ops.printing.statements import in_parts
 from gradwalk.ops.table import ROWS
+from gradwalk.program.native.vector_library import VECTOR_FUNCTIONS
 
 # Functions that every lane computes by itself. Their results are exact, so they do not depend on the C library.
 _IN_LOOPS = frozenset(

@@ -7,7 +7,7 @@ recognize. So results are bitwise equal to the results of the same formula in C.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -262,6 +262,17 @@ def printed_functions(
 def declaration(symbol: str, kind: Type, arity: int) -> str:
     """Return the LLVM declaration of a function."""
     return f"declare {kind.numbers} @{symbol}({', '.join([kind.numbers] * arity)})"
+
+
+def declared_once(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines, with only the first declaration of each function."""
+    known = set()
+    for line in lines:
+        name = line.split("(")[0]
+        if line.startswith("declare") and name in known:
+            continue
+        known.add(name)
+        yield line
 
 
 def signature(symbol: str, kind: Type, arity: int) -> str:

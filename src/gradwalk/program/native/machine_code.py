@@ -26,6 +26,8 @@ from gradwalk.program.native.compiler_process import CompileError, native_lock
 from gradwalk.program.native.expressions import PREFIX
 from gradwalk.program.native.policy import why_not_compilable
 from gradwalk.program.native.scalar_ir import PYTHON, called_by_address, called_in_python, ir_source
+from gradwalk.program.native.vector_library import Vectors, vectors_of
+from gradwalk.program.native.vector_loops import ir_with_vectors
 from gradwalk.program.routine.limits import MEMORY
 from gradwalk.program.routine.lower_calls import MOST as MOST_STATEMENTS
 from gradwalk.program.routine.lower_program import TooLargeError
@@ -79,9 +81,37 @@ def compiled(code: Code, *, contract: bool = False, memory: int = MEMORY) -> Mac
     TooLargeError if the program has too many instructions, MissingFunctionError if the C library lacks a function that
     the program calls, and CompileError if compilation fails.
     """
-    source = ir_source(code, contract=contract, memory=memory)
-    addresses = {f"{PREFIX}{name}": address_in(C_LIBRARY, name) for name in called_by_address(source)}
-    return assembled(source, addresses | python_addresses(source))
+    vectors = _vectors() if contract else None
+    if vectors is None:
+        source = ir_source(code, contract=contract, memory=memory)
+    else:
+        source = ir_with_vectors(code, vectors, contract=contract, memory=memory)
+    return assembled(source, addresses_in(source))
+
+
+@cache
+def _vectors() -> Vectors | None:
+    """Return the vector functions of this processor, or None if there are none."""
+    with native() as llvm:
+        features = llvm.get_host_cpu_features()
+    return vectors_of(features, _is_in_vector_library)
+
+
+def _is_in_vector_library(function: str) -> bool:
+    try:
+        return bool(address_in(_VECTOR_LIBRARY, function))
+    except (MissingFunctionError, OSError):
+        return False
+
+
+def addresses_in(source: str) -> dict[str, int]:
+    """Return the addresses of the functions of the C library, of libmvec and of Python that a module declares.
+
+    Raises MissingFunctionError if a library lacks a function.
+    """
+    found = {f"{PREFIX}{name}": address_in(C_LIBRARY, name) for name in called_by_address(source)}
+    of_vectors = [f"_ZGV{name}" for name in called_by_address(source, "_ZGV")]
+    return found | {name: address_in(_VECTOR_LIBRARY, name) for name in of_vectors} | python_addresses(source)
 
 
 def python_addresses(source: str) -> dict[str, int]:
@@ -92,6 +122,7 @@ def python_addresses(source: str) -> dict[str, int]:
 
 # Name of the C library of this system, which includes the math functions, for `address_in`.
 C_LIBRARY = "ucrtbase" if os.name == "nt" else None
+_VECTOR_LIBRARY = "libmvec.so.1"  # of glibc on x86-64
 
 
 def address_in(library: str | None, function: str) -> int:

@@ -85,4 +85,4 @@ def compiling(policy: Policy) -> Iterator[None]:
 
 def why_not_compilable(code: Code, policy: Policy) -> str:
     """Return the reason why a program is not compiled under a policy, or "" if it is compiled."""
-    return policy.refusal or why_not_lowerable(code)
+    return policy.refusal or why_not_lowerable(code, contract=policy.contract)

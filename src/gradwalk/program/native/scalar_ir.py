@@ -19,6 +19,7 @@ from gradwalk.program.native.expressions import (
     Type,
     calls_functions,
     declaration,
+    declared_once,
     printed_functions,
     symbol,
 )
@@ -90,12 +91,7 @@ def ir_source(code: Code, *, contract: bool = False, memory: int = MEMORY) -> st
 
     Raises `TooLargeError` if the routine of the program has too many statements.
     """
-    statements = routine(code, memory=memory)
-    printer = RoutinePrinter(statements, contract=contract)
-    text = printer.function()
-    functions = printed_functions(printer.called, _TYPE, declared, contract=contract)
-    head = [ALL_PASSES] if any(map(_can_be_vectorized, flattened(statements.statements))) else []
-    return "\n".join([*head, *helpers(text, _POLL), *functions, *printer.globals(), *text, PREDICTABLE, ""])
+    return RoutinePrinter(routine(code, memory=memory), contract=contract).module()
 
 
 def helpers(text: Sequence[str], poll: str) -> list[str]:
@@ -133,6 +129,7 @@ def called_in_python(source: str) -> list[str]:
 class RoutinePrinter(Body):
     """Prints the function of a routine for one sample."""
 
+    attributes = ""  # of the function `run`
     _most_bytes: int | None = None  # maximum size of a growing array
 
     def __init__(self, routine: Routine, *, contract: bool) -> None:
@@ -176,11 +173,26 @@ class RoutinePrinter(Body):
             for name, numbers in self._routine.constants.items()
         ]
 
+    def module(self) -> str:
+        """Return the module with the function `run`."""
+        text = self.function()
+        functions = printed_functions(self.called, _TYPE, declared, contract=bool(self._flags))
+        lines = declared_once([*functions, *self.declarations(), *self.globals(), *text])
+        return "\n".join([*self.head(), *helpers(text, _POLL), *lines, PREDICTABLE, ""])
+
+    def head(self) -> list[str]:
+        """Return the first lines of the module."""
+        return [ALL_PASSES] if any(map(_can_be_vectorized, flattened(self._routine.statements))) else []
+
+    def declarations(self) -> list[str]:
+        """Return the lines that define or declare what only this kind of printer needs."""
+        return []
+
     def function(self) -> list[str]:
         """Return the lines of the function `run`."""
         begin, end = self._printed()
         return [
-            "define i32 @run(ptr noalias %values) {",
+            f"define i32 @run(ptr noalias %values){self.attributes} {{",
             *begin,
             "first:",
             *self.lines,

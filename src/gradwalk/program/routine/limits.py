@@ -12,12 +12,18 @@ MOST_SEARCHED = 500_000
 MEMORY = 1 << 28
 
 
-def why_not_lowerable(code: Code) -> str:
+# The largest weight of a batch inside a program that becomes a loop of the routine.
+_MOST_IN_LOOP = 100_000
+
+
+def why_not_lowerable(code: Code, *, contract: bool = False) -> str:
     """Return the reason why a program cannot be lowered, or "".
 
-    If the result is "", `routine` may still raise `TooLargeError`.
+    `contract` says whether the routine may compute a batch inside the program one sample after the other, which adds
+    the results of the samples in another order. If the result is "", `routine` may still raise `TooLargeError`.
     """
     size = int((code.instructions[::4] != CALL).sum()) + sum(map(len, code.tables))
     if size > MOST_SEARCHED:
         return f"{size:,} instructions and table entries are too many: at most {MOST_SEARCHED:,}"
-    return next((call.refusal for call, _ in code.calls if call.refusal), "")
+    refused = (call.refusal for call, _ in code.calls if not (contract and call.weight <= _MOST_IN_LOOP))
+    return next(filter(None, refused), "")

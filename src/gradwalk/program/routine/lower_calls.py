@@ -42,6 +42,8 @@ def routine_on_lanes(code: Code, uniform: int, lanes: int, *, memory: int = MEMO
 def _lower_call(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
     if call.has_rules:
         return lowering.program(call.flat().code, list(operands))
+    if not call.kind:  # a batch
+        return lowering.program(lowering.kept(call.portable.code), list(operands))
     return _LOWER[call.kind](lowering, call, operands, trails)
 
 

@@ -104,6 +104,7 @@ class Lowering:
         self._plans: dict[int, _Plan] = {}  # id of a code -> its plan
         self._parts: dict[tuple[int, tuple[bool, ...]], tuple[Part, Part]] = {}  # id of a code, flags -> results
         self.groups = Groups()
+        self._kept: list[Code] = []
 
     # Building blocks
 
@@ -197,6 +198,11 @@ class Lowering:
         return [self.read(x) if isinstance(x, Cell) and x.array in changed else x for x in operands]
 
     # Programs
+
+    def kept(self, code: Code) -> Code:
+        """Return the code of a program, and keep it alive, because its plan is found by its id."""
+        self._kept.append(code)
+        return code
 
     def plan(self, code: Code) -> _Plan:
         """Return the plan of a program. It is computed once."""

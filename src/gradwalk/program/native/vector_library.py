@@ -1,12 +1,44 @@
-"""Vector versions of functions of the C library, such as `exp`, in LLVM IR for lanes."""
+"""Vector versions of functions of the C library, such as `exp`, in LLVM IR."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from gradwalk.program.native.expressions import PREFIX, VARIABLES, Body, Type, declaration, signature, symbol
 from gradwalk.program.routine.limits import MEMORY
+
+# Functions with vector versions in libmvec: the same list as in lanes.h.
+_TWO_OPERANDS = ("pow", "atan2", "hypot")
+VECTOR_FUNCTIONS = frozenset(
+    [
+        *_TWO_OPERANDS,
+        *("exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc"),
+        *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+    ]
+)
+
+
+class Registers(NamedTuple):
+    """The vector registers of an instruction set.
+
+    Attributes:
+        doubles: Number of float64 elements of a vector.
+        letter: Letter that denotes the instruction set in the vector ABI of x86-64.
+        features: CPU features, in LLVM's notation.
+    """
+
+    doubles: int
+    letter: str
+    features: str
+
+
+_AVX2 = "+avx2,+fma,+bmi2"
+REGISTERS = {
+    "baseline": Registers(2, "b", ""),
+    "avx2": Registers(4, "d", _AVX2),
+    "avx512": Registers(8, "e", f"{_AVX2},+avx512f,+avx512dq,+avx512bw,+avx512vl,+avx512cd"),
+}
 
 
 class Vectors(NamedTuple):
@@ -122,6 +154,23 @@ class Library:
     def _shuffled(self, body: Body, numbers: str, x: str, y: str, lanes: range) -> str:
         mask = ", ".join([f"i32 {lane}" for lane in lanes])
         return body.new(f"shufflevector {numbers} {x}, {numbers} {y}, <{len(lanes)} x i32> <{mask}>")
+
+
+def vectors_of(features: Mapping[str, bool], has: Callable[[str], bool]) -> Vectors | None:
+    """Return the vector functions of float64 for a processor; None if there are none.
+
+    Args:
+        features: Tells which features the processor has, by LLVM's name.
+        has: Function that tells whether libmvec has a function.
+    """
+    for registers in (REGISTERS["avx512"], REGISTERS["avx2"]):
+        if all(features.get(name.removeprefix("+")) for name in registers.features.split(",")):
+            kind = Type("double", registers.doubles)
+            vectors = Vectors(kind.lanes, registers.letter, frozenset())
+            arities = [(name, 2 if name in _TWO_OPERANDS else 1) for name in VECTOR_FUNCTIONS]
+            found = [name for name, arity in arities if has(vector_name(name, kind, arity, vectors))]
+            return vectors._replace(functions=frozenset(found)) if found else None
+    return None
 
 
 def vector_name(function: str, kind: Type, arity: int, vectors: Vectors) -> str:

@@ -1,0 +1,167 @@
+"""Find the statements of a loop that can run for several iterations at once: `split_loop(loop)`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import NamedTuple
+
+from gradwalk.program.routine.statements import (
+    Assign,
+    Cell,
+    Choose,
+    Compute,
+    Count,
+    For,
+    Operand,
+    Read,
+    Select,
+    Statement,
+    Store,
+    Take,
+    flattened,
+    operands_in,
+)
+
+# A loop of fewer iterations is not split.
+_LEAST = 4
+
+
+class Split(NamedTuple):
+    """The statements of a loop in two parts. For some consecutive iterations, the first part can run before the second.
+
+    Attributes:
+        together: The statements that can run for several iterations at once.
+        in_order: The statements that must run for one iteration after the other.
+    """
+
+    together: Sequence[Statement]
+    in_order: Sequence[Statement]
+
+
+class _Access(NamedTuple):
+    """An access of a statement of a loop to cells of an array.
+
+    Attributes:
+        position: The position of the statement in the loop.
+        cell: The cell, or one of the cells.
+        reach: The distances from `cell` to the first and to the last cell. None if they are unknown.
+        is_write: Whether the statement writes the cells.
+    """
+
+    position: int
+    cell: Cell
+    reach: tuple[int, int] | None
+    is_write: bool
+
+
+def split_loop(loop: For) -> Split | None:
+    """Split a loop; return None if no statement can run for several iterations at once."""
+    if not isinstance(loop.times, int) or loop.times < _LEAST or loop.step_of is not None:
+        return None
+    if not all(isinstance(part, _SIMPLE | Take | Select | For | Choose) for part in flattened(loop.body)):
+        return None
+    together = _Dependences(loop, loop.times).together()
+    parts = [[statement for i, statement in enumerate(loop.body) if (i in together) is flag] for flag in (True, False)]
+    return Split(*parts) if parts[0] else None
+
+
+class _Dependences:
+    """The dependences between the statements and iterations of a loop."""
+
+    def __init__(self, loop: For, times: int) -> None:
+        self._body, self._counter, self._times = loop.body, loop.counter, times
+        inside = list(flattened(loop.body))
+        self._assigned = {part.target for part in inside if isinstance(part, Assign) and isinstance(part.target, str)}
+        self._made = {name: i for i, part in enumerate(loop.body) for x in flattened([part]) for name in _made(x)}
+        self._accesses = [access for i, statement in enumerate(loop.body) for access in _accesses(i, statement)]
+
+    def together(self) -> Set[int]:
+        """Return the positions of the statements that can run for several iterations at once."""
+        found = {i for i, statement in enumerate(self._body) if isinstance(statement, _SIMPLE)}
+        while wrong := {i for i in found if not self._can_run(i, found)}:
+            found -= wrong
+        return found
+
+    def _can_run(self, position: int, together: Set[int]) -> bool:
+        """Return whether a statement can run for several iterations at once if the other statements `together` do."""
+        statement = self._body[position]
+        target = statement.cell if isinstance(statement, Store) else getattr(statement, "target", None)
+        if isinstance(target, str) or (target is not None and not self._is_free(position, target, together)):
+            return False
+        return all(self._is_known(operand, position, together) for operand in operands_in([statement]))
+
+    def _is_known(self, operand: Operand, position: int, together: Set[int]) -> bool:
+        """Return whether a statement of `together` can read an operand before the other statements run."""
+        if isinstance(operand, Cell):
+            return self._is_free(position, operand, together, only_writes=True)
+        if operand in self._assigned:
+            return False
+        return operand not in self._made or self._made[operand] in together
+
+    def _is_free(self, position: int, cell: Cell, together: Set[int], *, only_writes: bool = False) -> bool:
+        """Return whether other accesses allow a statement to access a cell for several iterations at once."""
+        for other in self._accesses:
+            if other.cell.array != cell.array or not (other.is_write or not only_writes):
+                continue
+            if self._meets(cell, other):
+                return False
+            is_same = (cell.start, set(cell.strides)) == (other.cell.start, set(other.cell.strides))
+            if is_same and other.position < position and other.position not in together:
+                return False
+        return True
+
+    def _meets(self, cell: Cell, other: _Access) -> bool:
+        """Return whether a cell in one iteration may be a cell of an access in another iteration."""
+        strides, others = dict(cell.strides), dict(other.cell.strides)
+        step, step_of_other = strides.pop(self._counter, 0), others.pop(self._counter, 0)
+        distance = other.cell.start - cell.start
+        if strides != others or other.reach is None:
+            return True
+        if step != step_of_other or other.reach != (0, 0):
+            most = self._times - 1
+            (low, high), (least, greatest) = sorted([0, step * most]), sorted([0, step_of_other * most])
+            first, last = other.reach
+            return low <= distance + greatest + last and distance + least + first <= high
+        if step == 0:
+            return distance == 0
+        return distance % step == 0 and 0 < abs(distance // step) < self._times
+
+
+_SIMPLE = Compute | Read | Count | Assign | Store
+
+
+def _made(statement: Statement) -> list[str]:
+    """Return the names of the variables that a statement defines."""
+    if isinstance(statement, Select):
+        return [name for name, _, _ in statement.choices]
+    return [statement.result] if isinstance(statement, Compute | Read | Count | Take) else []
+
+
+def _accesses(position: int, statement: Statement) -> list[_Access]:
+    """Return the accesses of a statement of a loop."""
+    inside = list(flattened([statement]))
+    times = {part.counter: part.times for part in inside if isinstance(part, For)}
+    found = [_access(position, x, times, is_write=False) for x in operands_in([statement]) if isinstance(x, Cell)]
+    for part in inside:
+        if isinstance(part, Take):
+            reach = min(0, part.stride * (part.length - 1)), max(0, part.stride * (part.length - 1))
+            found.append(_access(position, part.table, times, reach, is_write=False))
+        target = part.cell if isinstance(part, Store) else part.target if isinstance(part, Assign) else None
+        if isinstance(target, Cell):
+            found.append(_access(position, target, times, is_write=True))
+    return found
+
+
+def _access(
+    position: int, cell: Cell, times: Mapping[str, object], reach: tuple[int, int] = (0, 0), *, is_write: bool
+) -> _Access:
+    """Return the access to a cell, whose index depends on the counters of inner loops: `times` has their iterations."""
+    first, last = reach
+    outer = []
+    for counter, stride in cell.strides:
+        most = times.get(counter, 1)
+        if not isinstance(most, int):
+            return _Access(position, cell, None, is_write)
+        first, last = first + min(0, stride * (most - 1)), last + max(0, stride * (most - 1))
+        outer += [] if counter in times else [(counter, stride)]
+    return _Access(position, cell._replace(strides=tuple(outer)), (first, last), is_write)
