@@ -4,7 +4,7 @@ Each file of `gradbench_problems/` describes its problem and its origin. All fun
 the same numbers, in float64 and on one core, and must agree to seven digits before they are timed. The time of a first
 result includes recording, tracing and compiling, if the library does so at run time; C++ is compiled in advance.
 
-    python benchmarks/gradbench.py [problem ...]
+    python benchmarks/gradbench.py [--contract] [problem ...]
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import gc
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from time import perf_counter, process_time, sleep
 from typing import Any, NamedTuple
 
@@ -46,10 +47,11 @@ def difference(found: Any, expected: Any) -> float:
     return float(abs(found - expected).max() / abs(expected).max()) if expected.any() else float(abs(found).max())
 
 
-def first_results(case: Case) -> tuple[dict[str, Run], dict[str, float]]:
+def first_results(case: Case, contract: bool) -> tuple[dict[str, Run], dict[str, float]]:
     """Return the functions and the seconds to make and call each. Raise `AssertionError` if they differ."""
     runs, times, expected = {}, {}, None
-    for name, make in case.makers.items():
+    ours = partial(case.makers["gradwalk"], contract=contract)
+    for name, make in (case.makers | {"gradwalk": ours}).items():
         start = perf_counter()
         runs[name] = make()
         result = runs[name]()
@@ -95,17 +97,17 @@ def later_results(runs: dict[str, Run], quick: bool) -> dict[str, float]:
     return {name: times[name] / counts[name] if name in times else once[name] for name in runs}
 
 
-def of_problem(problem: str, quick: bool) -> list[Times]:
+def of_problem(problem: str, quick: bool, contract: bool) -> list[Times]:
     """Measure all sizes of a problem."""
     on_one_core()
     found = []
     for case in importlib.import_module(f"gradbench_problems.{problem}").cases(quick):
-        runs, first = first_results(case)
+        runs, first = first_results(case, contract)
         found.append(Times(case.problem, case.size, first, later_results(runs, quick)))
     return found
 
 
-def measured(problems: Sequence[str], quick: bool) -> Iterator[Times]:
+def measured(problems: Sequence[str], quick: bool, *, contract: bool = False) -> Iterator[Times]:
     """Yield the times of all sizes of these problems; C++ is compiled in advance.
 
     Each problem runs in a separate process, because ADOL-C slows down with the number of variables ever created.
@@ -117,7 +119,7 @@ def measured(problems: Sequence[str], quick: bool) -> Iterator[Times]:
         else:
             print(f"skipping {name}, which is not installed: {tapes.INSTALLED_BY[name]}", file=sys.stderr)
     for problem in problems:
-        yield from in_fresh_process(of_problem, problem, quick, method="fork")
+        yield from in_fresh_process(of_problem, problem, quick, contract, method="fork")
 
 
 def measure(quick: bool) -> list[Row]:
@@ -147,10 +149,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the problems of GradBench.")
     parser.add_argument("problems", nargs="*", default=PROBLEMS, metavar="problem", help=", ".join(PROBLEMS))
     parser.add_argument("--quick", action="store_true", help="use small sizes, to check that the benchmarks run")
+    parser.add_argument("--contract", action="store_true", help="let gradwalk contract operations: see jit")
     options = parser.parse_args()
     header = ["problem", "size", "result", "gradwalk", *PEERS]
     print(markdown_row(header), markdown_row(["---"] * len(header)), sep="\n", flush=True)
-    for problem, size, first, later in measured(options.problems, options.quick):
+    for problem, size, first, later in measured(options.problems, options.quick, contract=options.contract):
         print(markdown_row([problem, size, *cells("first", first)]))
         print(markdown_row([problem, size, *cells("later", later)]), flush=True)
 

@@ -199,13 +199,13 @@ def cost(centers: Any, point: Any) -> Any:
     return sum((math.take(list(column), nearest) - x) ** 2 for column, x in zip(centers.T, point, strict=True))
 
 
-def directions() -> Callable[[Any, Any], Any]:
+def directions(*, contract: bool = False) -> Callable[[Any, Any], Any]:
     """Return a function that computes the negative gradient divided by the diagonal of the Hessian."""
 
     def both(centers: Any, point: Any) -> Any:
         return jvp(lambda c: grad(cost)(c, point), (centers,), (numpy.ones(centers.shape),))
 
-    summed = jit(vmap(both, in_axes=(None, 0), reduce="sum"))
+    summed = jit(vmap(both, in_axes=(None, 0), reduce="sum"), contract=contract)
 
     def found(centers: Any, points: Any) -> Any:
         gradient, diagonal = summed(centers, points)
@@ -315,9 +315,9 @@ def bundle(batched: Any) -> Any:
     return found
 
 
-def bundle_in_place(of_one: Any, *shapes: Any) -> Any:
+def bundle_in_place(of_one: Any, *shapes: Any, contract: bool = False) -> Any:
     """Return the same function in gradwalk, which reuses result arrays of these shapes, as C++ does."""
-    batched, many = jit(vmap(of_one)), shapes[0][0]
+    batched, many = jit(vmap(of_one), contract=contract), shapes[0][0]
     of_cameras, of_points = numpy.empty((many, 11)), numpy.empty((many, 3))
     out = tuple(map(numpy.empty, shapes))
 

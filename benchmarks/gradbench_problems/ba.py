@@ -59,7 +59,9 @@ def cases(quick: bool) -> Iterator[Case]:
 def in_gradwalk(given: tuple[Any, ...]) -> Maker:
     """Return the function in gradwalk, recorded at its first call, which reuses its result arrays."""
     total = len(given[2])
-    return lambda: partial(bundle_in_place(slopes_of(OURS), (total, 2, 15), total), *given)
+    return lambda *, contract=False: partial(
+        bundle_in_place(slopes_of(OURS), (total, 2, 15), total, contract=contract), *given
+    )
 
 
 def on_tape(tape: tapes.Tapes, given: tuple[Any, ...]) -> Run:

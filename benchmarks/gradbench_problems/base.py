@@ -15,11 +15,13 @@ from timing import peer
 from gradwalk import jit
 
 Run = Callable[[], Any]
-Maker = Callable[[], Run]
+Maker = Callable[..., Run]
 
 
 class Case(NamedTuple):
     """A problem of one size. `makers` maps a library to a function that makes a function that returns the derivatives.
+
+    The maker of gradwalk's function takes the option `contract` of `jit`.
 
     The time of a first result includes making and calling that function. The results must agree with `published`, which
     is a result published by GradBench or None.
@@ -49,7 +51,7 @@ def of_torch() -> Library:
 
 def recorded(f: Any, *given: Any) -> Maker:
     """Return a function in gradwalk, recorded at its first call."""
-    return lambda: partial(jit(f), *given)
+    return lambda *, contract=False: partial(jit(f, contract=contract), *given)
 
 
 def in_jax(f: Any, *given: Any) -> Maker:

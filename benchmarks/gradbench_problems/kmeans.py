@@ -57,9 +57,9 @@ def on_tape(tape: tapes.Tapes, centers: Any, points: Any) -> Run:
     return run
 
 
-def recorded(centers: Any, points: Any) -> Run:
+def recorded(centers: Any, points: Any, *, contract: bool = False) -> Run:
     """Return the direction in gradwalk, recorded at its first call."""
-    return partial(directions(), centers, points)
+    return partial(directions(contract=contract), centers, points)
 
 
 def cases(quick: bool) -> Iterator[Case]:

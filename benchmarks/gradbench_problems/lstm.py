@@ -15,38 +15,7 @@ from suites import LETTERS, OURS, objective, of_jax
 
 from gradbench_problems import tapes
 from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch, torch
-from gradwalk import grad, loops, math
-
-
-def squashed(x: Any) -> Any:
-    """Return the logistic function of an array of Values."""
-    return 1.0 / (1.0 + math.exp(-x))
-
-
-def layer_by_layer(weights: Any, extra: Any, state: Any, sequence: Any) -> Any:
-    """Return the objective of suites.py in gradwalk, one loop per layer, short enough for machine code."""
-    b, total = LETTERS, 0.0
-    xs = sequence[:-1] * extra[0]
-    for i in range(0, len(weights), 2):
-        w, bias = weights[i], weights[i + 1]
-
-        def step(carry: Any, x: Any, w: Any = w, bias: Any = bias) -> Any:
-            h, c = carry
-            forget, out = squashed(x * w[:b] + bias[:b]), squashed(x * w[2 * b : 3 * b] + bias[2 * b : 3 * b])
-            enter, change = squashed(h * w[b : 2 * b] + bias[b : 2 * b]), math.tanh(h * w[3 * b :] + bias[3 * b :])
-            c = c * forget + enter * change
-            h = out * math.tanh(c)
-            return (h, c), h
-
-        _, xs = loops.scan(step, (state[i], state[i + 1]), xs)
-
-    def predicted(total: Any, given: Any) -> Any:
-        y = given[0] * extra[1] + extra[2]
-        y = y - math.log(math.exp(y).sum() + 2.0)
-        return total + (given[1] * y).sum(), None
-
-    total, _ = loops.scan(predicted, 0.0, (xs, sequence[1:]))
-    return -total / (b * (len(sequence) - 1))
+from gradwalk import grad
 
 
 def objective_in_torch(weights: Any, extra: Any, state: Any, sequence: Any) -> Any:
@@ -77,11 +46,10 @@ def cases(quick: bool) -> Iterator[Case]:
         weights, extra, state = (0.3 * generator.normal(size=(n, LETTERS)) for n in (8 * layers, 3, 2 * layers))
         weights = weights.reshape(2 * layers, -1)
         given = weights, extra, state, sequence
-        ours = partial(objective, OURS) if layers == 2 else layer_by_layer
         other = of_jax()
         name = "lstm" if layers == 2 else "lstm4"
         makers = {
-            "gradwalk": recorded(grad(ours, (0, 1)), *given),
+            "gradwalk": recorded(grad(partial(objective, OURS), (0, 1)), *given),
             "C++": in_cpp(name, [letters, *given], [weights.shape, extra.shape]),
             "JAX": in_jax(other.grad(partial(objective, other), (0, 1)), *given),
             "PyTorch": slopes_in_torch(objective_in_torch, 2, *given),

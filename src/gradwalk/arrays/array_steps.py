@@ -22,7 +22,7 @@ from gradwalk.program.tape import Indices, Tape
 
 
 class Places:
-    """Where the operands or results of a step are: numbers in a vector, and arrays in a dict, both by tape index.
+    """The places of the operands or results of a step: numbers are in a vector, arrays in a dict, both by tape index.
 
     Args:
         indices: The tape index of each operand or result.

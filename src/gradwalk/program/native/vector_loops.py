@@ -1,7 +1,7 @@
 """Print a routine for one sample as LLVM IR that runs several iterations of a loop at once, where they call functions.
 
-The functions, such as `exp`, are vectorized functions, whose results may differ from those of the C library in the last
-bits.
+The functions, such as `exp`, are vectorized functions. Their results and the results of the C library may differ in the
+last bits.
 """
 
 from __future__ import annotations
