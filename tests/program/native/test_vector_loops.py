@@ -152,7 +152,7 @@ if IS_COMPILED:
         assert "_ZGV" not in sources[-1]
 
     def test_batches_inside_of_a_function_become_loops():
-        points = numpy.linspace(-1.0, 1.0, 3000)
+        points = numpy.linspace(-1.0, 1.0, 900)
 
         def f(x: Any) -> Any:
             most = vmap(lambda p: p * x, reduce="max")(points)

@@ -83,6 +83,12 @@ def test_counters_of_outer_loops():
     assert not together(doubled("v1", at(0)), Store(outer, "v1"))
 
 
+def test_counter_that_occurs_twice():
+    twice = Cell("a", 0, (("i", 1), ("i", 1)))
+    assert len(together(doubled("v1", twice), Store(at(1, 2), "v1"))) == 2
+    assert not together(doubled("v1", twice), Store(at(2, 2), "v1"))
+
+
 def test_cell_that_all_iterations_write_runs_in_order():
     assert together(doubled("v1", at(0)), Store(Cell("b", 0), "v1")) == [doubled("v1", at(0))]
 
@@ -111,6 +117,8 @@ def test_results_of_statements_in_order_are_not_used_together():
 
 def test_loops_that_are_not_split():
     body = [doubled("v1", at(0))]
+    assert together(*body * 500)
+    assert not together(*body * 501)
     assert not together(*body, times=3)
     assert not together(*body, times="steps")
     assert not together(*body, While("k", [], 0.0, None, []))

@@ -13,7 +13,7 @@ from gradwalk.program.native.compiler_main import ALL_PASSES
 from gradwalk.program.native.expressions import Body, Type, calls_functions, printed_functions
 from gradwalk.program.native.scalar_ir import RoutinePrinter, work_of
 from gradwalk.program.native.vector_library import Library, Target, Vectors, attributes
-from gradwalk.program.routine.independent import Split, split_loop
+from gradwalk.program.routine.independent import Split, factors, split_loop
 from gradwalk.program.routine.limits import MEMORY
 from gradwalk.program.routine.lower_calls import routine
 from gradwalk.program.routine.statements import (
@@ -115,7 +115,7 @@ class VectorLoopPrinter(RoutinePrinter):
         elif isinstance(statement, Read):
             self._vectors[statement.result] = self._in_lanes(statement.operand)
         elif isinstance(statement, Count):
-            step = self._direction * dict(statement.factors).get(self._loop, 0)
+            step = self._direction * factors(statement.factors).get(self._loop, 0)
             number = self._splat("i64", self._sum(statement.first, statement.factors))
             numbers = self.new(f"add {self._kind.of('i64')} {number}, {self._spaced(step)}")
             self._vectors[statement.result] = self.new(
@@ -157,7 +157,7 @@ class VectorLoopPrinter(RoutinePrinter):
             return self._kind.literal(operand)
         if isinstance(operand, str):
             return self._vectors.get(operand) or self._splat("double", self._operand(operand))
-        step = self._direction * dict(operand.strides).get(self._loop, 0)
+        step = self._direction * factors(operand.strides).get(self._loop, 0)
         if step == 0:
             return self._splat("double", self._operand(operand))
         numbers, bits, lanes = self._kind.numbers, self._kind.bits, self._kind.lanes
@@ -176,7 +176,7 @@ class VectorLoopPrinter(RoutinePrinter):
 
     def _store_lanes(self, cell: Cell, vector: str) -> None:
         """Append code that writes a vector to the cells of the lanes."""
-        step = self._direction * dict(cell.strides)[self._loop]
+        step = self._direction * factors(cell.strides)[self._loop]
         numbers, bits, lanes = self._kind.numbers, self._kind.bits, self._kind.lanes
         address = self._address(cell)
         if step == 1 and not self._mask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from gradwalk.program.routine.statements import (
@@ -22,8 +22,8 @@ from gradwalk.program.routine.statements import (
     operands_in,
 )
 
-# A loop of fewer iterations is not split.
-_LEAST = 4
+# A loop of fewer iterations, or with more statements, is not split. The time of the search grows with their square.
+_LEAST, _MOST = 4, 500
 
 
 class Split(NamedTuple):
@@ -58,11 +58,20 @@ def split_loop(loop: For) -> Split | None:
     """Split a loop; return None if no statement can run for several iterations at once."""
     if not isinstance(loop.times, int) or loop.times < _LEAST or loop.step_of is not None:
         return None
-    if not all(isinstance(part, _SIMPLE | Take | Select | For | Choose) for part in flattened(loop.body)):
+    inside = list(flattened(loop.body))
+    if len(inside) > _MOST or not all(isinstance(part, _SIMPLE | Take | Select | For | Choose) for part in inside):
         return None
     together = _Dependences(loop, loop.times).together()
     parts = [[statement for i, statement in enumerate(loop.body) if (i in together) is flag] for flag in (True, False)]
     return Split(*parts) if parts[0] else None
+
+
+def factors(strides: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Return the factor of each counter in an index, without factors of 0."""
+    found: dict[str, int] = {}
+    for counter, factor in strides:
+        found[counter] = found.get(counter, 0) + factor
+    return {counter: factor for counter, factor in found.items() if factor}
 
 
 class _Dependences:
@@ -105,14 +114,14 @@ class _Dependences:
                 continue
             if self._meets(cell, other):
                 return False
-            is_same = (cell.start, set(cell.strides)) == (other.cell.start, set(other.cell.strides))
+            is_same = (cell.start, factors(cell.strides)) == (other.cell.start, factors(other.cell.strides))
             if is_same and other.position < position and other.position not in together:
                 return False
         return True
 
     def _meets(self, cell: Cell, other: _Access) -> bool:
         """Return whether a cell in one iteration may be a cell of an access in another iteration."""
-        strides, others = dict(cell.strides), dict(other.cell.strides)
+        strides, others = factors(cell.strides), factors(other.cell.strides)
         step, step_of_other = strides.pop(self._counter, 0), others.pop(self._counter, 0)
         distance = other.cell.start - cell.start
         if strides != others or other.reach is None:

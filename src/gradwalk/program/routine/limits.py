@@ -13,7 +13,7 @@ MEMORY = 1 << 28
 
 
 # The largest weight of a batch inside a program that becomes a loop of the routine.
-_MOST_IN_LOOP = 100_000
+_MOST_IN_LOOP = 20_000
 
 
 def why_not_lowerable(code: Code, *, contract: bool = False) -> str:
