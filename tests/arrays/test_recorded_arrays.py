@@ -36,7 +36,7 @@ from gradwalk import (
     vmap,
 )
 from gradwalk import numpy as gnp
-from gradwalk.arrays import array_functions, recorder
+from gradwalk.arrays import array_functions, map_call, recorder
 from gradwalk.arrays.array_program import ArrayProgram
 from gradwalk.arrays.traced_array import TracedArray
 
@@ -366,6 +366,36 @@ def test_eager_values_get_gradients(whole):
     assert type(results) is numpy.ndarray
     results.sum().backward()
     assert captured.grad == pytest.approx(x.sum())
+
+
+def test_values_beside_an_array_whose_elements_are_used():
+    rows = numpy.sin(numpy.arange(14_000.0)).reshape(1000, 14)
+
+    def f(scale: Any, x: Any) -> Any:
+        y = numpy.sin(x) * scale
+        return y[0, 0] * y[-1, -1] + y.mean() + numpy.exp(y[3]).sum()
+
+    scale = Value(2.0)
+    jit(f)(scale, rows).backward()  # would take minutes if each element passed its gradient to all operands
+    assert scale.grad == pytest.approx(jax.grad(lambda scale: f_in_jax(scale, rows))(2.0))
+
+
+def f_in_jax(scale: Any, x: Any) -> Any:
+    y = jnp.sin(x) * scale
+    return y[0, 0] * y[-1, -1] + y.mean() + jnp.exp(y[3]).sum()
+
+
+def test_long_arrays_become_loops_of_numbers(monkeypatch):
+    x = numpy.linspace(-1.0, 1.0, 12_000)
+    f = jit(lambda x: (numpy.exp(x) * x).sum() + x[0] * x[1])
+    found = f(x)
+    flat = f.program.run(x)
+    monkeypatch.setattr(map_call, "_MOST_FLAT", 1000)
+    again = jit(lambda x: (numpy.exp(x) * x).sum() + x[0] * x[1])
+    assert again(x) == found
+    looped = again.program
+    assert len(looped) < 100
+    assert looped.run(x) == pytest.approx(flat, rel=1e-13)
 
 
 def test_paths_are_recorded_for_branches(whole):

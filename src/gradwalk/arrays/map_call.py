@@ -24,6 +24,9 @@ from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
+# A program of numbers has a loop over the rows if all rows together have more instructions.
+_MOST_FLAT = 1_000_000
+
 
 class Sizes(NamedTuple):
     """The sizes of the groups of operands and results of a `MapCall`.
@@ -127,11 +130,11 @@ class MapCall(WholeCall):
         return len(self._program)
 
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
-        """Append a `BatchCall` on the numbers of all arrays: see `Call.expanded`."""
+        """Append the instructions or a loop for the numbers of all arrays: see `Call.expanded`."""
         shared, widths, summed, made = self._sizes
         sizes = BatchSizes(shared, sum(widths), summed)
         call = BatchCall(self._program, sizes, numpy.empty((self._rows, 0)), make_kernel)
-        results = tape.inline(call.portable, self._columns(operands))
+        results = tape.inline(_of_numbers(call), self._columns(operands))
         starts = itertools.accumulate([width * self._rows for width in made[:-1]], initial=summed)
         arrays = []
         for start, width in zip(starts, made, strict=False):
@@ -239,11 +242,19 @@ class Extremes(ConstantCall, MapCall):
         return self
 
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
-        """Append an `ExtremeCall` on the numbers of all arrays: see `Call.expanded`."""
+        """Append the instructions or a loop for the numbers of all arrays: see `Call.expanded`."""
         sizes = BatchSizes(self._sizes.shared, sum(self._sizes.widths), 0)
         constants = numpy.empty((self._rows, 0))
         call = ExtremeCall(self._program, sizes, constants, make_kernel, largest=self._largest)
-        return tape.inline(call.portable, self._columns(operands))
+        return tape.inline(_of_numbers(call), self._columns(operands))
+
+
+def _of_numbers(call: BatchCall) -> Program:
+    """Return the program of numbers that computes a batch, without a loop if that is not too long.
+
+    Values get gradients through the results of a loop one by one, and each takes time for all numbers of the loop.
+    """
+    return call.flat() if call.weight <= _MOST_FLAT else call.portable
 
 
 class _Groups:
