@@ -26,6 +26,7 @@ from gradwalk.backend.loops import loop_kernel
 from gradwalk.program.native import compiler_process
 from gradwalk.program.native.policy import Policy, compiling
 from gradwalk.program.program import Program
+from gradwalk.program.run.loop_runner import TooManyStepsError
 from gradwalk.trees.tree import flatten, scalars
 
 Arguments = tuple[float, float, float, Any]
@@ -315,10 +316,15 @@ def check_batch(program: Block, arguments: Sequence[Arguments], orders: Sequence
     columns = [numpy.array(column) for column in zip(*arguments, strict=True)]
     for order in orders:
         single = jit(functions[order], backend="lanes")
-        leaves = flatten(vmap(functions[order])(*columns), "the result")[0]
-        for i, at in enumerate(arguments):
+        everything = [outcome(single, at) for at in arguments]
+        try:
+            leaves = flatten(vmap(functions[order])(*columns), "the result")[0]
+        except TooManyStepsError:  # of a loop that depends on no sample
+            if not all(str(expected).startswith("TooManyStepsError") for expected in everything):
+                raise
+            continue
+        for i, (at, expected) in enumerate(zip(arguments, everything, strict=True)):
             found = [float(x) for leaf in leaves for x in numpy.ravel(numpy.asarray(leaf)[i])]
-            expected = outcome(single, at)
             if isinstance(expected, str):  # a batch has no exceptions
                 continue
             if order == "value" or not is_close(found, expected):

@@ -203,3 +203,11 @@ def test_numbers_of_steps_that_are_the_same_for_all_samples_stay_in_float64(f):
         for x in numpy.linspace(-1.9, 1.9, 25 if IS_COMPILED else 3).tolist():
             lanes, llvm = (g(x, y).tolist() for g in batched)
             assert lanes == llvm
+
+
+def test_loops_without_steps_around_a_loop_without_a_maximum():
+    def halved(x):
+        return loops.while_loop(lambda x: x > 1.0, lambda x: 0.5 * x, x)
+
+    found = vmap(lambda x: loops.while_loop(lambda x: x > 9.0, halved, x, max_steps=0))(numpy.array([0.5, 1.5]))
+    assert found.tolist() == [0.5, 1.5]

@@ -247,7 +247,7 @@ class Loop(Call):
             return math.inf
         chosen = 2 * self.sizes.carry if self.condition else 0
         step = weight(self.body) + chosen + (weight(self.condition) if self.condition else 0.0)
-        return self.steps * max(step, 1.0)  # count at least one instruction per step
+        return self.steps * max(step, 1.0) if self.steps else 0.0  # count at least one instruction per step
 
     @cached_property
     def refusal(self) -> str:

@@ -200,7 +200,7 @@ class Body:
             chosen, otherwise = [self.number(branch, names) for branch in branches]
             return self.new(f"select {self.kind.bits} {bit}, {numbers} {chosen}, {numbers} {otherwise}")
         self.text.count += 1
-        labels = [f"{what}{self.text.count}" for what in ("chosen", "otherwise", "end")]
+        labels = [f"formula_{what}{self.text.count}" for what in ("chosen", "otherwise", "end")]
         self.lines.append(f"  br i1 {bit}, label %{labels[0]}, label %{labels[1]}")
         ends = []
         for label, branch in zip(labels, branches, strict=False):
