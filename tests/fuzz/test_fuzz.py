@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from programs import fewer
 from same_bits import ORDERS, DifferenceError, check_program, compare, points, program_of, reduced
 from targets import TARGETS, Target
-
-from gradwalk.program.native import machine_code, vector_loops
-from gradwalk.program.native.vector_library import Vectors
+from vectorized import vectorize
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
@@ -53,13 +51,7 @@ def test_earlier_failures_are_tried_first(tmp_path):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_vector_loops_agree(seed, monkeypatch):
-    vectors = Vectors(4, "d", frozenset())
-
-    def with_vectors(code, contract, memory):
-        return vector_loops.ir_with_vectors(code, vectors, memory=memory)
-
-    monkeypatch.setattr(machine_code, "ir_source", with_vectors)
-    monkeypatch.setattr(vector_loops, "calls_functions", lambda opcode: True)
+    vectorize(monkeypatch, 4)
     check_program(program_of(seed), points(seed), ORDERS[seed % 2 :: 2])
 
 

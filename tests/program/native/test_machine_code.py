@@ -7,6 +7,7 @@ import gc
 import itertools
 import math
 import pickle
+import re
 import sys
 import time
 
@@ -88,6 +89,22 @@ def test_only_loops_over_arrays_are_worth_all_passes():
     functions = jit(lambda xs: [gm.exp(x) for x in xs]).recorded(xs).program
     short = jit(lambda x: 3.0 * x + 1.0).recorded(1.0).program
     assert [ir_source(f.code).startswith(ALL_PASSES) for f in (arithmetic, functions, short)] == [True, False, False]
+
+
+@pytest.mark.parametrize("count", range(12))
+def test_labels_differ(count):
+    """The formula of `sigmoid` has a branch, and the step of the loop has another one."""
+
+    def f(x, y):
+        for _ in range(count):
+            x = gm.sin(x)
+        start = (gm.sigmoid(x), x, y)
+        return loops.while_loop(lambda c: c[0] < 3.0, lambda c: (c[0] + 1.0, gm.where(c[1], c[2], c[1]), c[2]), start)
+
+    source = ir_source(jit(f).recorded(0.5, 0.25).program.code)
+    labels = re.findall(r"^(\w+):$", source[source.index("@run") :], re.MULTILINE)
+    assert {"formula_chosen", "chosen"} <= {label.rstrip("0123456789") for label in labels}
+    assert len(set(labels)) == len(labels)
 
 
 def test_unused_inputs_are_not_read():
@@ -242,7 +259,7 @@ class TestFailures:
 
     def test_an_llvm_failure_is_reported(self, backend, reported, monkeypatch):
         monkeypatch.setattr(object_cache, "read", lambda key: None)
-        monkeypatch.setattr(machine_code, "ir_source", lambda code, contract, memory: "nonsense")
+        monkeypatch.setattr(machine_code, "printed", lambda code, contract, memory: "nonsense")
         interpreter = StandIn(backend)
         machine_code.compile_for(interpreter)
         assert wait_for(lambda: len(reported) == 1)
@@ -265,7 +282,7 @@ class TestFailures:
         def broken(code, contract, memory):
             raise AttributeError("'NoneType' object has no attribute 'rows'")
 
-        monkeypatch.setattr(machine_code, "ir_source", broken)
+        monkeypatch.setattr(machine_code, "printed", broken)
         interpreter = StandIn(backend)
         if backend == "llvm":  # compiled in this thread, so the error is raised
             with pytest.raises(AttributeError, match="has no attribute 'rows'"):

@@ -12,13 +12,14 @@ import numpy
 import pytest
 from checkout import IS_COMPILED
 from kernels import same
+from vectorized import vectorize
 
 from gradwalk import grad, jit, jvp, loops, vmap
 from gradwalk import math as gm
 from gradwalk import numpy as gnp
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
-from gradwalk.program.native import machine_code, vector_loops
+from gradwalk.program.native import machine_code
 from gradwalk.program.native.expressions import Type
 from gradwalk.program.native.vector_library import Vectors, vector_name, vectors_of
 from gradwalk.program.program import Program
@@ -28,21 +29,13 @@ from gradwalk.program.tape import Tape
 pytest.importorskip("llvmlite")
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 7.25, 171.5, 1e300, -math.inf, math.inf, math.nan]
-SCALAR = Vectors(4, "d", frozenset())  # calls the functions of the C library for each lane
 
 
 @pytest.fixture
 def exact(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Let all machine code have vector loops that give the same bits; yield the IR of all modules."""
-    sources = []
-
-    def source(code: Any, *, contract: bool, memory: int) -> str:
-        sources.append(vector_loops.ir_with_vectors(code, SCALAR, memory=memory))
-        return sources[-1]
-
     monkeypatch.setattr(storage, "FLAT_BELOW", 0)  # finds loops in short programs, too
-    monkeypatch.setattr(machine_code, "ir_source", source)
-    monkeypatch.setattr(vector_loops, "calls_functions", lambda opcode: True)  # also loops without functions
+    sources = vectorize(monkeypatch, 4)
     yield sources
     assert not IS_COMPILED or any("x double>" in text for text in sources)
 
@@ -116,11 +109,12 @@ def test_functions_of_arrays_give_the_same_bits(f, order, exact):
 
 
 @pytest.mark.parametrize("lanes", [2, 8])
-def test_other_numbers_of_lanes(lanes, exact, monkeypatch):
-    monkeypatch.setitem(globals(), "SCALAR", Vectors(lanes, "d", frozenset()))
-    x = numpy.random.default_rng(0).normal(size=21)
+def test_other_numbers_of_lanes(lanes, monkeypatch):
+    sources = vectorize(monkeypatch, lanes)
+    x = numpy.random.default_rng(0).normal(size=280)
     for f in FUNCTIONS:
         assert same(jit(f, backend="llvm")(x), jit(f, backend="lanes")(x)).all()
+    assert not IS_COMPILED or any(f"<{lanes} x double>" in text for text in sources)
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)

@@ -81,12 +81,16 @@ def compiled(code: Code, *, contract: bool = False, memory: int = MEMORY) -> Mac
     TooLargeError if the program has too many instructions, MissingFunctionError if the C library lacks a function that
     the program calls, and CompileError if compilation fails.
     """
-    vectors = _vectors() if contract else None
-    if vectors is None:
-        source = ir_source(code, contract=contract, memory=memory)
-    else:
-        source = ir_with_vectors(code, vectors, contract=contract, memory=memory)
+    source = printed(code, contract=contract, memory=memory)
     return assembled(source, addresses_in(source))
+
+
+def printed(code: Code, *, contract: bool, memory: int) -> str:
+    """Print a program as LLVM IR for this processor: see `compiled`."""
+    vectors = _vectors()
+    if vectors is None:
+        return ir_source(code, contract=contract, memory=memory)
+    return ir_with_vectors(code, vectors, contract=contract, memory=memory)
 
 
 @cache

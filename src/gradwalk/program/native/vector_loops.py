@@ -6,7 +6,7 @@ last bits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.native.compiler_main import ALL_PASSES
@@ -52,12 +52,13 @@ class VectorLoopPrinter(RoutinePrinter):
         self._target = Target(Type("double", vectors.lanes), vectors, contract)
         self._kind = self._target.type
         self._lanes = Body(self._kind, contract=contract, text=self.text)
-        self._own = f"<{', '.join([f'i64 {lane}' for lane in range(vectors.lanes)])}>"  # the number of each lane
         self._declared: list[str] = []
         self._vectors: dict[str, str] = {}  # variable of the open loop -> name of the vector of its iterations
         self._loop = ""  # counter of the open loop
         self._direction = 1  # how the counter changes from one iteration to the next
-        self._mask = ""  # the lanes that are iterations of the loop, a vector of i1; "" if all lanes are
+        self._masks: Mapping[
+            int, str
+        ] = {}  # the lanes that are iterations, a vector of i1, in order (1) and reversed (-1)
 
     def declarations(self) -> list[str]:
         """Return the lines that define or declare what the vectors need."""
@@ -72,39 +73,58 @@ class VectorLoopPrinter(RoutinePrinter):
     # Statements
 
     def _for(self, statement: For) -> None:
-        split = split_loop(statement)
-        if split is None or not any(isinstance(x, Compute) and calls_functions(x.opcode) for x in split.together):
+        split = split_loop(statement, self._has_vectors)
+        if split is None or not self._is_worthwhile(statement, split):
             super()._for(statement)
             return
         assert isinstance(statement.times, int)
-        lanes, times = self._kind.lanes, statement.times
+        chunks, rest = divmod(statement.times, self._kind.lanes)
+        if chunks > 1:
+            self._print_chunks(statement, split, chunks)
+        elif chunks:
+            self._print_lanes(statement, split, "0", self._kind.lanes)
+        if rest:
+            self._print_lanes(statement, split, str(chunks * self._kind.lanes), rest)
+
+    def _print_chunks(self, loop: For, split: Split, chunks: int) -> None:
+        """Print a loop over groups of iterations that run at once."""
+        lanes = self._kind.lanes
         before, label, after = self._label("before"), self._label("loop"), self._label("after")
         self._jump(before)
         self.lines.append(f"  br label %{label}")
         self.begin(label)
         step = self._phi(label, before)
-        chunks = -(-times // lanes)
-        self._poll(step, lanes * work_of(statement.body), chunks)
-        self._print_lanes(statement, split, self.new(f"mul nsw i64 {step}, {lanes}"))
+        self._poll(step, lanes * work_of(loop.body), chunks)
+        self._print_lanes(loop, split, self.new(f"mul nsw i64 {step}, {lanes}"), lanes)
         self._latch(label, step)
         self._branch(self.new(f"icmp slt i64 %{label}_next, {chunks}"), label, after)
         self.begin(after)
 
-    def _print_lanes(self, loop: For, split: Split, first: str) -> None:
-        """Print the iterations of a loop from the iteration `first` on, one in each lane."""
-        lanes, times = self._kind.lanes, loop.times
-        assert isinstance(times, int)
-        self._vectors, self._loop, self._mask = {}, loop.counter, ""
+    def _has_vectors(self, opcode: int) -> bool:
+        """Return whether an instruction may run on vectors. Vectorized functions have other last bits."""
+        return self._target.contract or not calls_functions(opcode)
+
+    def _is_worthwhile(self, loop: For, split: Split) -> bool:
+        """Return whether vectors are faster: if functions are called, or if consecutive iterations access neighbors."""
+        if any(isinstance(x, Compute) and calls_functions(x.opcode) for x in split.together):
+            return True
+        accessed = [*operands_in(split.together), *map(_target, split.together)]
+        steps = [factors(cell.strides).get(loop.counter, 0) for cell in accessed if isinstance(cell, Cell)]
+        return not split.in_order and all(abs(step) <= 1 for step in steps)
+
+    def _print_lanes(self, loop: For, split: Split, first: str, count: int) -> None:
+        """Print `count` iterations of a loop from the iteration `first` on, one in each lane."""
+        lanes = self._kind.lanes
+        assert isinstance(loop.times, int)
+        self._vectors, self._loop = {}, loop.counter
         self._direction = -1 if loop.is_reversed else 1
-        left = self.new(f"sub i64 {times}, {first}")
-        if times % lanes:
-            self._mask = self.new(f"icmp slt {self._kind.of('i64')} {self._own}, {self._splat('i64', left)}")
-        last = self.new(f"sub i64 {times - 1}, {first}")
-        counter = self._counters[loop.counter] = last if loop.is_reversed else first
+        active = [f"i1 {'true' if lane < count else 'false'}" for lane in range(lanes)]
+        self._masks = {step: f"<{', '.join(active[::step])}>" for step in (1, -1)} if count < lanes else {}
+        counter = self.new(f"sub i64 {loop.times - 1}, {first}") if loop.is_reversed else first
+        self._counters[loop.counter] = counter
         for statement in split.together:
             self._print_together(statement)
         if split.in_order:
-            count = self.new(f"call i64 @llvm.smin.i64(i64 {left}, i64 {lanes})")
             self._print_in_order(loop, split.in_order, counter, count)
 
     def _print_together(self, statement: Statement) -> None:
@@ -123,11 +143,11 @@ class VectorLoopPrinter(RoutinePrinter):
             )
         else:
             assert isinstance(statement, Store | Assign)
-            cell = statement.cell if isinstance(statement, Store) else statement.target
+            cell = _target(statement)
             assert isinstance(cell, Cell)
             self._store_lanes(cell, self._in_lanes(statement.operand))
 
-    def _print_in_order(self, loop: For, statements: Sequence[Statement], counter: str, count: str) -> None:
+    def _print_in_order(self, loop: For, statements: Sequence[Statement], counter: str, count: int) -> None:
         """Print statements as a loop over the lanes. It reads the vectors from memory."""
         used = [x for x in dict.fromkeys(operands_in(statements)) if isinstance(x, str) and x in self._vectors]
         places = {}
@@ -160,47 +180,69 @@ class VectorLoopPrinter(RoutinePrinter):
         step = self._direction * factors(operand.strides).get(self._loop, 0)
         if step == 0:
             return self._splat("double", self._operand(operand))
-        numbers, bits, lanes = self._kind.numbers, self._kind.bits, self._kind.lanes
-        address = self._address(operand)
-        if step == 1 and not self._mask:
-            return self._loaded(address, self._kind)
-        mask, zeros = f"{bits} {self._mask or 'splat (i1 true)'}", f"{numbers} zeroinitializer"
-        if step == 1:
-            name = f"llvm.masked.load.v{lanes}f64.p0"
-            self._declared.append(f"declare {numbers} @{name}(ptr, i32, {bits}, {numbers})")
-            return self.new(f"call {numbers} @{name}(ptr {address}, i32 8, {mask}, {zeros})")
-        name, pointers = f"llvm.masked.gather.v{lanes}f64.v{lanes}p0", self._kind.of("ptr")
-        self._declared.append(f"declare {numbers} @{name}({pointers}, i32, {bits}, {numbers})")
-        addresses = self._addresses(address, step)
-        return self.new(f"call {numbers} @{name}({pointers} {addresses}, i32 8, {mask}, {zeros})")
+        numbers, zeros = self._kind.numbers, f"{self._kind.numbers} zeroinitializer"
+        kind, places, mask = self._places(operand, step)
+        if kind == "ptr" and not mask:
+            return self._in_turn(self._loaded(places, self._kind), step)
+        name = self._declare(
+            "load" if kind == "ptr" else "gather", numbers, f"{kind}, i32, {self._kind.bits}, {numbers}"
+        )
+        found = self.new(f"call {numbers} @{name}({kind} {places}, i32 8, {mask}, {zeros})")
+        return self._in_turn(found, step)
 
     def _store_lanes(self, cell: Cell, vector: str) -> None:
         """Append code that writes a vector to the cells of the lanes."""
         step = self._direction * factors(cell.strides)[self._loop]
-        numbers, bits, lanes = self._kind.numbers, self._kind.bits, self._kind.lanes
-        address = self._address(cell)
-        if step == 1 and not self._mask:
-            self.lines.append(f"  store {numbers} {vector}, ptr {address}, align 8")
+        numbers, vector = self._kind.numbers, self._in_turn(vector, step)
+        kind, places, mask = self._places(cell, step)
+        if kind == "ptr" and not mask:
+            self.lines.append(f"  store {numbers} {vector}, ptr {places}, align 8")
             return
-        mask = f"{bits} {self._mask or 'splat (i1 true)'}"
-        if step == 1:
-            name, places, kind = f"llvm.masked.store.v{lanes}f64.p0", address, "ptr"
-        else:
-            name, kind = f"llvm.masked.scatter.v{lanes}f64.v{lanes}p0", self._kind.of("ptr")
-            places = self._addresses(address, step)
-        self._declared.append(f"declare void @{name}({numbers}, {kind}, i32, {bits})")
+        name = self._declare(
+            "store" if kind == "ptr" else "scatter", "void", f"{numbers}, {kind}, i32, {self._kind.bits}"
+        )
         self.lines.append(f"  call void @{name}({numbers} {vector}, {kind} {places}, i32 8, {mask})")
 
-    def _addresses(self, address: str, step: int) -> str:
-        """Return the name of a vector of addresses that are `step` numbers apart."""
-        return self.new(f"getelementptr double, ptr {address}, {self._kind.of('i64')} {self._spaced(step)}")
+    def _places(self, cell: Cell, step: int) -> tuple[str, str, str]:
+        """Return where the numbers of all lanes are, `step` cells apart: the type of the address, the address, a mask.
 
-    def _spaced(self, step: int) -> str:
-        """Return a constant vector with `step` times the number of each lane."""
-        return f"<{', '.join([f'i64 {step * lane}' for lane in range(self._kind.lanes)])}>"
+        Neighbors have one address; the mask is "" if all lanes are iterations.
+        """
+        address, lanes = self._address(cell), self._kind.lanes
+        if abs(step) == 1:
+            first = address if step == 1 else self.new(f"getelementptr double, ptr {address}, i64 {1 - lanes}")
+            return "ptr", first, f"{self._kind.bits} {self._masks[step]}" if self._masks else ""
+        kind = self._kind.of("ptr")
+        places = self.new(f"getelementptr double, ptr {address}, {self._kind.of('i64')} {self._spaced(step)}")
+        return kind, places, f"{self._kind.bits} {self._masks[1] if self._masks else 'splat (i1 true)'}"
+
+    def _in_turn(self, vector: str, step: int) -> str:
+        """Return the name of a vector of neighbors in the order of the lanes, or the reverse."""
+        if step != -1:
+            return vector
+        numbers, order = self._kind.numbers, self._spaced(-1, self._kind.lanes - 1).replace("i64", "i32")
+        return self.new(f"shufflevector {numbers} {vector}, {numbers} poison, <{self._kind.lanes} x i32> {order}")
+
+    def _declare(self, access: str, result: str, operands: str) -> str:
+        """Declare a function of LLVM that accesses the memory of some lanes; return its name."""
+        lanes = self._kind.lanes
+        name = f"llvm.masked.{access}.v{lanes}f64.{'p0' if access in ('load', 'store') else f'v{lanes}p0'}"
+        self._declared.append(f"declare {result} @{name}({operands})")
+        return name
+
+    def _spaced(self, step: int, first: int = 0) -> str:
+        """Return a constant vector: `first`, plus `step` times the number of each lane."""
+        return f"<{', '.join([f'i64 {first + step * lane}' for lane in range(self._kind.lanes)])}>"
 
     def _splat(self, kind: str, number: str) -> str:
         """Return the name of a vector with a number in each lane."""
         numbers, lanes = self._kind.of(kind), self._kind.lanes
         first = self.new(f"insertelement {numbers} poison, {kind} {number}, i64 0")
         return self.new(f"shufflevector {numbers} {first}, {numbers} poison, <{lanes} x i32> zeroinitializer")
+
+
+def _target(statement: Statement) -> str | Cell | None:
+    """Return the variable or the cell that a statement changes, or None."""
+    if isinstance(statement, Store):
+        return statement.cell
+    return statement.target if isinstance(statement, Assign) else None

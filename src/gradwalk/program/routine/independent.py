@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from gradwalk.program.routine.statements import (
@@ -54,14 +54,20 @@ class _Access(NamedTuple):
     is_write: bool
 
 
-def split_loop(loop: For) -> Split | None:
-    """Split a loop; return None if no statement can run for several iterations at once."""
+def split_loop(loop: For, is_allowed: Callable[[int], bool] = lambda _: True) -> Split | None:
+    """Split a loop; return None if no statement can run for several iterations at once.
+
+    Args:
+        loop: The loop.
+        is_allowed: Tells whether an instruction, given its opcode, may run for several iterations at once.
+    """
     if not isinstance(loop.times, int) or loop.times < _LEAST or loop.step_of is not None:
         return None
     inside = list(flattened(loop.body))
     if len(inside) > _MOST or not all(isinstance(part, _SIMPLE | Take | Select | For | Choose) for part in inside):
         return None
-    together = _Dependences(loop, loop.times).together()
+    allowed = {i for i, part in enumerate(loop.body) if not isinstance(part, Compute) or is_allowed(part.opcode)}
+    together = _Dependences(loop, loop.times).together(allowed)
     parts = [[statement for i, statement in enumerate(loop.body) if (i in together) is flag] for flag in (True, False)]
     return Split(*parts) if parts[0] else None
 
@@ -84,9 +90,9 @@ class _Dependences:
         self._made = {name: i for i, part in enumerate(loop.body) for x in flattened([part]) for name in _made(x)}
         self._accesses = [access for i, statement in enumerate(loop.body) for access in _accesses(i, statement)]
 
-    def together(self) -> Set[int]:
-        """Return the positions of the statements that can run for several iterations at once."""
-        found = {i for i, statement in enumerate(self._body) if isinstance(statement, _SIMPLE)}
+    def together(self, allowed: Set[int]) -> Set[int]:
+        """Return the positions of the statements that can run for several iterations at once, if they are `allowed`."""
+        found = {i for i in allowed if isinstance(self._body[i], _SIMPLE)}
         while wrong := {i for i in found if not self._can_run(i, found)}:
             found -= wrong
         return found

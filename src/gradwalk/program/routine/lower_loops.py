@@ -11,13 +11,18 @@ starts from the carry before step 0.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy
+from numpy.typing import NDArray
+
 from gradwalk.program.code.checkpoint_plan import slots_for
 from gradwalk.program.routine.branches import with_branches
-from gradwalk.program.routine.lower_program import Changing, Lowering, merged
+from gradwalk.program.routine.layout import Span, merged
+from gradwalk.program.routine.lower_program import Changing, Lowering
 from gradwalk.program.routine.numbers import Numbers
 from gradwalk.program.routine.statements import (
     ActionCounters,
@@ -123,9 +128,9 @@ class _Steps:
         flags = [varies] * size + [lowering.varies(x) for x in consts] if varies else []
         self._vary = [False, *flags, *(lowering.varies(x) for x, _ in self.xs)] if varies else []
         bodies = [loop.body.code, *([self._stored.forward.code] if self._stored else [])]
-        spans = [(a - 1, b - 1) for body in bodies for a, b in lowering.spans(body, self._vary)]
+        spans = [span.moved(-1) for body in bodies for span in lowering.spans(body, self._vary)]
         spans = merged([*spans, *(lowering.spans(loop.condition.code, flags) if loop.condition else ())])
-        self.carry = Changing(lowering, size, is_array=_touch(spans, 0, size), varies=varies)
+        self.carry = _changing(lowering, spans, 0, size, varies=varies)
         self.carry.set(operands[:size])
         self.consts = lowering.even(consts, _within(spans, size, fixed), is_exact=True)
 
@@ -150,7 +155,11 @@ class _Steps:
             vary += self.stored_vary()
         kinds = sorted(set(vary), reverse=True)
         widths = [vary.count(kind) for kind in kinds]
-        columns = [(kinds.index(does), vary[:i].count(does)) for i, does in enumerate(vary)]
+        columns = [(0, 0)] * len(vary)
+        free = [itertools.count() for _ in kinds]
+        for i in numpy.argsort(self._order(is_stored=is_stored)).tolist():
+            kind = kinds.index(vary[i])
+            columns[i] = kind, next(free[kind])
         lowering, arrays = self._lowering, []
         for kind, width in zip(kinds, widths, strict=True):
             if rows is None:
@@ -158,6 +167,17 @@ class _Steps:
             else:
                 arrays.append(lowering.array(width * rows, varies=kind))
         return States(arrays, widths, columns)
+
+    def _order(self, *, is_stored: bool) -> NDArray[numpy.int64]:
+        """Return the order in which the numbers of a state are stored, so that the reverse pass accesses neighbors."""
+        carry, fixed, row, out = self._loop.sizes
+        if not is_stored or not self._stored or self._lowering.lanes > 1:
+            return numpy.arange(carry + (self.stored if is_stored else 0))
+        spans = self._lowering.spans(self._stored.back.code, [])
+        first = 1 + 2 * (carry + fixed) + row + out
+        stored = [span.moved(carry) for span in _within(spans, first, self.stored)]
+        accesses = [access for span in [*_within(spans, 1, carry), *stored] for access in span.accesses]
+        return self._lowering.order(carry + self.stored, accesses)
 
     def step(self, now: list[Operand], at: Position, state: Sequence[Cell] = (), ys: str = "") -> None:
         """Append the step at a position.
@@ -339,9 +359,10 @@ class _StepsBack:
         varies = trail.steps.varies
         self._dys = _columns(lowering, seeds[carry:], out)
         spans = lowering.spans(self._code, self._flags() if varies else [])
-        self.cotangents = Changing(lowering, carry, is_array=_touch(spans, first, carry), varies=varies)
+        self._consts = lowering.even(trail.steps.consts, _within(spans, 1 + carry, fixed), is_exact=True)
+        self.cotangents = _changing(lowering, spans, first, carry, varies=varies)
         self.cotangents.set(seeds[:carry])
-        self.totals = Changing(lowering, fixed, is_array=_touch(spans, first + carry, fixed), varies=varies)
+        self.totals = _changing(lowering, spans, first + carry, fixed, varies=varies)
         self.totals.set([0.0] * fixed)
         self.dxs = lowering.array(row * call.loop.steps, varies=varies) if row else ""
 
@@ -361,7 +382,7 @@ class _StepsBack:
         inputs = [
             counted(lowering, at, call.loop.first),
             *state[:carry],
-            *self._trail.steps.consts,
+            *self._consts,
             *moving(self._trail.steps.xs, at),
             *self.cotangents.current(),
             *self.totals.current(),
@@ -443,11 +464,13 @@ def _kept(lowering: Lowering, loop: Any) -> str:
     return _PLAN
 
 
-def _touch(spans: Sequence[tuple[int, int]], start: int, count: int) -> bool:
-    """Return whether a span has one of `count` inputs, beginning with input `start`."""
-    return any(least < start + count and greatest >= start for least, greatest in spans)
+def _changing(lowering: Lowering, spans: Sequence[Span], start: int, count: int, *, varies: bool) -> Changing:
+    """Return a group for `count` inputs of a step, beginning with input `start`: an array if it is in a span."""
+    is_array = any(span.least < start + count and span.greatest >= start for span in spans)
+    accesses = [access for span in _within(spans, start, count) for access in span.accesses]
+    return Changing(lowering, count, is_array=is_array, varies=varies, accesses=accesses)
 
 
-def _within(spans: Sequence[tuple[int, int]], start: int, count: int) -> list[tuple[int, int]]:
+def _within(spans: Sequence[Span], start: int, count: int) -> list[Span]:
     """Return the spans inside `count` inputs, beginning with input `start`, counted from this input."""
-    return [(a - start, b - start) for a, b in spans if start <= a and b < start + count]
+    return [span.moved(-start) for span in spans if start <= span.least and span.greatest < start + count]

@@ -19,6 +19,7 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.code.parts import Part, split
 from gradwalk.program.reroll.repeats import Moving, even_runs, result
+from gradwalk.program.routine.layout import Access, Loops, Span, in_cells, merged, order, table_access
 from gradwalk.program.routine.numbers import OTHER, Groups, Numbers
 from gradwalk.program.routine.statements import (
     INPUTS,
@@ -35,7 +36,7 @@ from gradwalk.program.routine.statements import (
     Store,
     Take,
 )
-from gradwalk.program.routine.storage import Loops, Placement, before, cells, in_cells, loops_to_print
+from gradwalk.program.routine.storage import Placement, before, cells, loops_to_print
 
 # Minimum number of numbers that are copied by a loop.
 _LONG = 8
@@ -61,13 +62,13 @@ class _Plan(NamedTuple):
         placement: The loops of the program, and the results that are stored in `memory`.
         cell_of: The cell of each index in `memory`.
         cells: Size of `memory`.
-        spans: Ranges of inputs that are indexed with a counter or subscript: pairs of the first and the last input.
+        spans: Ranges of inputs that are indexed with a counter or subscript.
     """
 
     placement: Placement
     cell_of: NDArray[numpy.int64]
     cells: int
-    spans: Sequence[tuple[int, int]]
+    spans: Sequence[Span]
 
 
 class Lowering:
@@ -161,7 +162,7 @@ class Lowering:
         self, first: Sequence[Cell], operands: Sequence[Operand], kind: type[Store] | type[Assign] = Store
     ) -> None:
         """Write numbers to cells. Evenly spaced cells are copied to evenly spaced cells by a loop."""
-        pairs = list(zip(first, operands, strict=True))
+        pairs = sorted(zip(first, operands, strict=True), key=lambda pair: pair[0].start)
         steps = [_step_of(one, other) for one, other in itertools.pairwise(pairs)]
         for start, count in even_runs(steps, _LONG) if pairs else []:
             cell, operand = pairs[start]
@@ -185,13 +186,24 @@ class Lowering:
         stride, first = Numbers.of(self.groups, operands).stride, operands[0]
         if stride is not None and isinstance(first, Cell):
             return first, stride
+        return self._copied(operands, numpy.arange(len(operands)))[0], 1
+
+    def _copied(self, operands: Sequence[Operand], cell_of: NDArray[numpy.int64]) -> list[Cell]:
+        """Return cells of a new array with these numbers; number i is in cell `cell_of[i]`."""
         if all(isinstance(operand, float) for operand in operands):
+            numbers = numpy.empty(len(operands))
+            numbers[cell_of] = operands
             name = self.name("k")
-            self.constants[name] = [float(number) for number in operands if isinstance(number, float)]
-        else:
-            name = self.array(len(operands), varies=any(map(self.varies, operands)))
-            self.store([Cell(name, i) for i in range(len(operands))], operands)
-        return Cell(name, 0), 1
+            self.constants[name] = numbers.tolist()
+            return [Cell(name, i) for i in cell_of.tolist()]
+        name = self.array(len(operands), varies=any(map(self.varies, operands)))
+        cells = [Cell(name, i) for i in cell_of.tolist()]
+        self.store(cells, operands)
+        return cells
+
+    def order(self, count: int, accesses: Sequence[Access]) -> NDArray[numpy.int64]:
+        """Return a cell for each number: see `layout.order`. On lanes, samples are neighbors, not iterations."""
+        return order(count, accesses) if self.lanes == 1 else numpy.arange(count)
 
     def settled(self, operands: Sequence[Operand], changed: Sequence[str]) -> list[Operand]:
         """Return operands that stay the same when the arrays `changed` change."""
@@ -207,7 +219,10 @@ class Lowering:
     def plan(self, code: Code) -> _Plan:
         """Return the plan of a program. It is computed once."""
         if id(code) not in self._plans:
-            self._plans[id(code)] = _plan(code)
+            placement = Placement(code, loops_to_print(code))
+            cell_of = cells(placement, self.order)
+            count = int(cell_of[placement.kept].max(initial=-1)) + 1
+            self._plans[id(code)] = _Plan(placement, cell_of, count, _spans(code, placement))
         return self._plans[id(code)]
 
     def program(self, code: Code, operands: Sequence[Operand], *, is_outermost: bool = False) -> list[Operand]:
@@ -233,16 +248,16 @@ class Lowering:
             self._parts[key] = split(code, varies)
         return self._parts[key]
 
-    def spans(self, code: Code, varies: Sequence[bool]) -> list[tuple[int, int]]:
+    def spans(self, code: Code, varies: Sequence[bool]) -> list[Span]:
         """Return the ranges of inputs that are indexed with a counter or subscript, if these inputs vary."""
         if not any(varies):
             return list(self.plan(code).spans)
         found = []
         for part in self.parts(code, varies):
-            for least, greatest in self.plan(part.code).spans:
-                first, last = part.inputs[least], part.inputs[greatest]
-                if last - first == greatest - least and last < code.inputs:
-                    found.append((first, last))
+            for span in self.plan(part.code).spans:
+                first, last = part.inputs[span.least], part.inputs[span.greatest]
+                if last - first == span.greatest - span.least and last < code.inputs:
+                    found.append(span.moved(first - span.least))
         return merged(found)
 
     def _flags(self, operands: Sequence[Operand]) -> list[bool]:
@@ -253,21 +268,25 @@ class Lowering:
         """Append the statements of a call; return its results."""
         return self._lower_call(self, call, operands, trails)
 
-    def even(
-        self, operands: Sequence[Operand], spans: Sequence[tuple[int, int]], *, is_exact: bool = False
-    ) -> list[Operand]:
-        """Return the operands, with each span of them in evenly spaced cells.
+    def even(self, operands: Sequence[Operand], spans: Sequence[Span], *, is_exact: bool = False) -> list[Operand]:
+        """Return the operands, with each span of them in cells whose indices are affine, as all accesses to it need.
 
         If `is_exact`, a span is left as it is if only some of its operands vary.
         """
         found = list(operands)
-        for least, greatest in spans:
-            span = found[least : greatest + 1]
-            if is_exact and len(set(map(self.varies, span))) > 1:
+        for span in spans:
+            part = found[span.least : span.greatest + 1]
+            if is_exact and len(set(map(self.varies, part))) > 1:
                 continue
-            first, stride = self.in_array(span)
-            found[least : greatest + 1] = [first.moved(i * stride) for i in range(greatest + 1 - least)]
+            found[span.least : span.greatest + 1] = self._in_affine_cells(part, span.moved(-span.least).accesses)
         return found
+
+    def _in_affine_cells(self, operands: Sequence[Operand], accesses: Sequence[Access]) -> Sequence[Operand]:
+        """Return cells with these numbers. They are copied to a new array unless all accesses are affine."""
+        given = Numbers.of(self.groups, operands)
+        if given.are_in_one_group and (given.stride or all(access.is_affine(given.starts) for access in accesses)):
+            return operands
+        return self._copied(operands, self.order(len(operands), accesses))
 
     def routine(self) -> Routine:
         """Return the routine of all statements that were appended."""
@@ -277,15 +296,24 @@ class Lowering:
 class Changing:
     """A group of numbers that change from step to step: variables, or the cells of an array.
 
+    Args:
+        lowering: The lowering that the variables or the array are added to.
+        count: How many numbers there are.
+        is_array: Whether the numbers are in an array. Many numbers always are.
+        varies: Whether the numbers differ between samples.
+        accesses: The accesses to the array that are indexed with a counter.
+
     Attributes:
         array: Name of the array, or "" if the numbers are variables.
     """
 
-    def __init__(self, lowering: Lowering, count: int, *, is_array: bool, varies: bool) -> None:
-        self._lowering = lowering
-        self._varies = varies
+    def __init__(
+        self, lowering: Lowering, count: int, *, is_array: bool, varies: bool, accesses: Sequence[Access] = ()
+    ) -> None:
+        self._lowering, self._varies, self._accesses = lowering, varies, accesses
         self.array = lowering.array(count, varies=varies) if is_array or count > MOST_VARIABLES else ""
-        self._cells = [Cell(self.array, i) for i in range(count)] if self.array else []
+        order = lowering.order(count, accesses).tolist() if self.array else []
+        self._cells = [Cell(self.array, i) for i in order]
         self._variables = [] if self.array else [lowering.variable(varies=varies) for _ in range(count)]
 
     def __len__(self) -> int:
@@ -293,7 +321,8 @@ class Changing:
 
     def another(self) -> Changing:
         """Return another group of the same size and kind."""
-        return Changing(self._lowering, len(self), is_array=bool(self.array), varies=self._varies)
+        is_array = bool(self.array)
+        return Changing(self._lowering, len(self), is_array=is_array, varies=self._varies, accesses=self._accesses)
 
     def set(self, operands: Sequence[Operand]) -> None:
         """Change the numbers. The operands must not be cells of the same array: see `Lowering.settled`."""
@@ -485,14 +514,9 @@ class _ProgramLowering:
 
     def _input(self, place: Moving) -> Operand:
         first = self._inputs[place.start]
-        if not any(place.strides):
-            return first
-        assert isinstance(first, Cell)
-        unit = next(stride for stride in place.strides if stride)
-        other = self._inputs[place.start + unit]
-        assert isinstance(other, Cell)
-        distance = (other.start - first.start) // unit
-        return first.moved(0, *self._strides(place, distance))
+        others = [self._inputs[place.start + stride] if stride else first for stride in place.strides]
+        moves = [x.start - first.start for x in others if isinstance(x, Cell) and isinstance(first, Cell)]
+        return first.moved(0, *self._strides(moves)) if any(place.strides) and isinstance(first, Cell) else first
 
     def _constant(self, place: Moving) -> Operand:
         if not any(place.strides):
@@ -500,16 +524,15 @@ class _ProgramLowering:
         if not self._numbers:
             self._numbers = self._lowering.name("k")
             self._lowering.constants[self._numbers] = self._code.constants
-        return Cell(self._numbers, place.start - self._code.inputs, self._strides(place, 1))
+        return Cell(self._numbers, place.start - self._code.inputs, self._strides(place.strides))
 
     def _cell(self, place: Moving) -> Cell:
         """Return the cell of `memory` for an affine index."""
         moved = in_cells(self._cell_of, place)
-        return Cell(self._memory.array, moved.start, self._strides(moved, 1))
+        return Cell(self._memory.array, moved.start, self._strides(moved.strides))
 
-    def _strides(self, place: Moving, distance: int) -> tuple[tuple[str, int], ...]:
-        pairs = zip(self._counters, place.strides, strict=False)
-        return tuple([(counter, stride * distance) for counter, stride in pairs if stride])
+    def _strides(self, strides: Sequence[int]) -> tuple[tuple[str, int], ...]:
+        return tuple([(counter, stride) for counter, stride in zip(self._counters, strides, strict=False) if stride])
 
 
 def lowered(code: Code, lower_call: LowerCall, most: int, memory: int) -> Routine:
@@ -568,35 +591,18 @@ def _numbers_of(
     return Numbers(lowering.groups, groups, starts, None)
 
 
-def _plan(code: Code) -> _Plan:
-    placement = Placement(code, loops_to_print(code))
-    cell_of = cells(placement)
-    return _Plan(placement, cell_of, int(cell_of[placement.kept].max(initial=-1)) + 1, _spans(code, placement))
-
-
-def _spans(code: Code, placement: Placement) -> list[tuple[int, int]]:
+def _spans(code: Code, placement: Placement) -> list[Span]:
     """Return the ranges of inputs that are indexed with counters or subscripts."""
     found = [
-        place.reaches(around)
+        Access(place, around)
         for part, around in placement.everything
         if isinstance(part, range) and around
         for i in part
         for place in placement.operands(i, around)
         if place.start < code.inputs and any(place.strides)
     ]
-    tables = [table for table in code.tables if max(table, default=code.inputs) < code.inputs]
-    return merged([*found, *((min(table), max(table)) for table in tables)])
-
-
-def merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans in order, with overlapping spans joined."""
-    found: list[tuple[int, int]] = []
-    for least, greatest in sorted(spans):
-        if found and least <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], greatest)
-        else:
-            found.append((least, greatest))
-    return found
+    found += [table_access(table) for table in code.tables if table and max(table) < code.inputs]
+    return merged(map(Span.of, found))
 
 
 def _step_of(one: tuple[Cell, Operand], other: tuple[Cell, Operand]) -> tuple[int, int] | None:

@@ -93,9 +93,14 @@ class Numbers(Sequence[Operand]):
         return Numbers(self.known, groups, numpy.concatenate([self.starts, more.starts]), numpy.concatenate(pairs))
 
     @property
+    def are_in_one_group(self) -> bool:
+        """Whether all operands are cells of one group."""
+        return len(self) > 0 and self.groups[0] != OTHER and bool((self.groups == self.groups[0]).all())
+
+    @property
     def stride(self) -> int | None:
         """The distance of the operands if they are evenly spaced cells of a group; None if they are not."""
-        if not len(self) or self.groups[0] == OTHER or (self.groups != self.groups[0]).any():
+        if not self.are_in_one_group:
             return None
         steps = numpy.diff(self.starts)
         if not len(steps):

@@ -8,7 +8,7 @@ counters also has an affine index in `memory`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy
 from numpy.typing import NDArray
@@ -17,18 +17,25 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
 from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, Repeat, operand, result, traversed
+from gradwalk.program.routine.layout import Access, Loops, in_cells, indices, table_access
 
-Loops = tuple[Repeat, ...]
+# A function as `layout.order`.
+Order = Callable[[int, Sequence[Access]], NDArray[numpy.int64]]
 
 # Programs of at most this many instructions are printed without loops, so that all numbers can stay in registers.
 FLAT_BELOW = 250
-_FEWEST = 8  # minimum number of instructions that an outermost loop must save
+_FEWEST = 8  # minimum number of instructions that a loop must save
 
 
 def loops_to_print(code: Code) -> list[Repeat]:
-    """Return the outermost loops of a program that are printed as loops."""
-    repeats = fold(code) if len(code) > FLAT_BELOW else ()
-    return [repeat for repeat in repeats if repeat.period * (repeat.times - 1) >= _FEWEST]
+    """Return the outermost loops of a program that are printed as loops, with the inner loops that are."""
+    return _worthwhile(fold(code)) if len(code) > FLAT_BELOW else []
+
+
+def _worthwhile(repeats: Iterable[Repeat]) -> list[Repeat]:
+    """Return the loops that save enough instructions."""
+    large = [repeat for repeat in repeats if repeat.period * (repeat.times - 1) >= _FEWEST]
+    return [repeat._replace(inner=tuple(_worthwhile(repeat.inner))) for repeat in large]
 
 
 class Placement:
@@ -43,7 +50,7 @@ class Placement:
         everything: The loops and instructions in the order in which they are printed; see `traversed`.
         inside: A flag per index: whether the number with this index is the result of an instruction in a loop.
         kept: A flag per index: whether the number with this index is stored in `memory`.
-        moves: The reads and writes of `memory` in loops. Each is an affine index and its enclosing loops.
+        moves: The reads and writes of `memory` in loops.
         carried: Maps a tuple of nested loops to instructions of the innermost loop: those whose results the next
             iteration uses.
     """
@@ -58,7 +65,7 @@ class Placement:
         self._around = {  # instruction in first iterations -> its enclosing loops
             i: around for part, around in self.everything if isinstance(part, range) and around for i in part
         }
-        self.moves: list[tuple[Moving, Loops]] = []
+        self.moves: list[Access] = []
         self.carried: defaultdict[Loops, list[int]] = defaultdict(list)
         if repeats:
             self._keep()
@@ -132,7 +139,7 @@ class Placement:
                 place, loops = self.keeps_last(i, around), around[:-1]
             if place is not None:
                 self.kept[indices(place, loops)] = True
-                self.moves.append((place, loops))
+                self.moves.append(Access(place, loops))
 
     def _keep_used(self, instructions: range) -> None:
         """Keep the operands of instructions outside of loops. The operands of a call are looked at once."""
@@ -154,19 +161,10 @@ class Placement:
             carried = self.carrying(place, around)
         if self.is_in_memory(place) and not self.is_local(place, around):
             self.kept[indices(place, around)] = True
-            self.moves.append((place, around))
+            self.moves.append(Access(place, around))
 
     def _are_kept(self, place: Moving, around: Loops) -> NDArray[numpy.bool_]:
         return self.kept[indices(place, around)]
-
-
-def indices(place: Moving, around: Iterable[Repeat]) -> NDArray[numpy.int64]:
-    """Return the values of an affine index in all iterations of the loops, in order."""
-    found = numpy.array([place.start])
-    for loop, stride in zip(around, place.strides, strict=True):
-        if stride:
-            found = numpy.add.outer(found, stride * numpy.arange(loop.times)).ravel()
-    return found
 
 
 def before(place: Moving, loops: Loops) -> Moving:
@@ -179,21 +177,19 @@ def _last(place: Moving, loops: Loops) -> Moving:
     return Moving(place.start + loops[-1].period * (loops[-1].times - 1), place.strides[:-1])
 
 
-def cells(placement: Placement) -> NDArray[numpy.int64]:
+def cells(placement: Placement, order: Order) -> NDArray[numpy.int64]:
     """Return the cell in `memory` of each index.
 
     Kept indices get consecutive cells if all affine indices of operands then remain affine. Otherwise, cells have the
-    same distances as indices.
+    same distances as indices. `order` then changes the order of the cells: see `layout.order`.
     """
-    close = numpy.cumsum(placement.kept) - 1
-    is_even = all(
-        numpy.array_equal(close[indices(place, around)], indices(in_cells(close, place), around))
-        for place, around in placement.moves
-    )
-    return close if is_even else numpy.arange(len(close)) - int(numpy.argmax(placement.kept))
-
-
-def in_cells(cell_of: NDArray[numpy.int64], place: Moving) -> Moving:
-    """Convert an affine index of results to the affine index of their cells."""
-    start = int(cell_of[place.start])
-    return Moving(start, tuple([int(cell_of[place.start + stride]) - start for stride in place.strides]))
+    kept, accesses = placement.kept, list(dict.fromkeys(placement.moves))
+    cell_of = numpy.cumsum(kept) - 1
+    if not all(access.is_affine(cell_of) for access in accesses):
+        cell_of = numpy.arange(len(kept)) - int(numpy.argmax(kept))
+    in_memory = [Access(in_cells(cell_of, place), loops) for place, loops in accesses]
+    in_memory += [
+        table_access(cell_of[list(table)].tolist()) for table in placement.code.tables if kept[list(table)].all()
+    ]
+    cell_of[kept] = order(int(cell_of[kept].max(initial=-1)) + 1, in_memory)[cell_of[kept]]
+    return cell_of

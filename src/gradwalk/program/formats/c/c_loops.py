@@ -7,7 +7,8 @@ import numpy
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import INSTRUCTIONS, TAKE
 from gradwalk.program.reroll.repeats import Moving, Repeat, result, traversed
-from gradwalk.program.routine.storage import Loops, Placement, before, loops_to_print
+from gradwalk.program.routine.layout import Loops
+from gradwalk.program.routine.storage import Placement, before, loops_to_print
 
 _COUNTERS = ("i", "j", "k", *(f"i{n}" for n in range(3, 60)))
 
