@@ -106,7 +106,7 @@ class _LanePrinter(RoutinePrinter):
         self.declared: list[str] = []
         self._most_bytes = target.memory
         self._kind = target.type
-        self._own = f"<{', '.join([f'i64 {lane}' for lane in range(target.type.lanes)])}>"  # the number of each lane
+        self._own = target.type.spaced(1)  # the number of each lane
         self._varying = routine.varying
         self._scalars = scalars
         self._first_row = {INPUTS: 0, RESULTS: code.inputs - scalars.used}  # array -> number of its first row
@@ -166,7 +166,7 @@ class _LanePrinter(RoutinePrinter):
         if table.array == INPUTS:
             row = self.new(f"getelementptr ptr, ptr %rows, i64 {self._sum(table.start, table.strides)}")
             rows = self._loads("ptr", self._moved(row, "ptr", distance))
-            lanes = self.new(f"add {places} {self._in_all_lanes('i64', '%lane')}, {self._own}")
+            lanes = self.new(f"add {places} {self.lanes.splat('i64', '%lane')}, {self._own}")
             addresses = self.new(f"getelementptr {self._kind.real}, {self._kind.of('ptr')} {rows}, {places} {lanes}")
             return self._loads(self._kind.real, addresses)
         distance = self.new(f"mul {places} {distance}, splat (i64 {self._kind.lanes})")
@@ -304,12 +304,7 @@ class _LanePrinter(RoutinePrinter):
             return number
         if self._kind.real == "float":
             number = self.new(f"fptrunc double {number} to float")
-        return self._in_all_lanes(self._kind.real, number)
-
-    def _in_all_lanes(self, kind: str, number: str) -> str:
-        numbers, lanes = self._kind.of(kind), self._kind.lanes
-        first = self.new(f"insertelement {numbers} poison, {kind} {number}, i64 0")
-        return self.new(f"shufflevector {numbers} {first}, {numbers} poison, <{lanes} x i32> zeroinitializer")
+        return self.lanes.splat(self._kind.real, number)
 
     def _address(self, cell: Cell) -> str:
         if cell.array not in (INPUTS, RESULTS):
@@ -339,7 +334,7 @@ class _LanePrinter(RoutinePrinter):
 
     def _samples(self) -> str:
         """Append code that says which lanes have a sample. The other lanes have arbitrary numbers."""
-        left = self._in_all_lanes("i64", self.new("sub i64 %lanes, %lane"))
+        left = self.lanes.splat("i64", self.new("sub i64 %lanes, %lane"))
         return self.new(f"icmp slt {self._kind.of('i64')} {self._own}, {left}")
 
     # Variables with an integer per lane: masks, and numbers of iterations
@@ -363,8 +358,8 @@ class _LanePrinter(RoutinePrinter):
     def _splat(self, number: str) -> str:
         """Append code that puts a number of type i64 into all lanes."""
         if self._kind.real == "float":
-            return self._in_all_lanes("i32", self.new(f"trunc i64 {number} to i32"))
-        return self._in_all_lanes("i64", number)
+            return self.lanes.splat("i32", self.new(f"trunc i64 {number} to i32"))
+        return self.lanes.splat("i64", number)
 
     def _not(self, bits: str) -> str:
         return self.new(f"xor {self._kind.bits} {bits}, splat (i1 true)")

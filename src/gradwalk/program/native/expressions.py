@@ -91,6 +91,10 @@ class Type(NamedTuple):
         """Return the LLVM type with the same number of lanes and elements of the given type."""
         return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
 
+    def spaced(self, step: int, first: int = 0, integer: str = "i64") -> str:
+        """Return an LLVM constant: a vector of integers with `first`, plus `step` times the number of each lane."""
+        return f"<{', '.join([f'{integer} {first + step * lane}' for lane in range(self.lanes)])}>"
+
     def intrinsic(self, function: str) -> str:
         """Return LLVM's name of an intrinsic function for values of this type."""
         size = "f64" if self.real == "double" else "f32"
@@ -156,6 +160,12 @@ class Body:
         self.called: dict[str, int] = {}
         self.kind = kind
         self._flags = "contract " if contract else ""
+
+    def splat(self, kind: str, number: str) -> str:
+        """Append the instructions that copy a number of an LLVM type to all lanes; return the name of the vector."""
+        numbers, lanes = self.kind.of(kind), self.kind.lanes
+        first = self.new(f"insertelement {numbers} poison, {kind} {number}, i64 0")
+        return self.new(f"shufflevector {numbers} {first}, {numbers} poison, <{lanes} x i32> zeroinitializer")
 
     def number(self, formula: Formula, names: dict[str, str]) -> str:
         """Append the instructions of a formula; return the name of its result."""

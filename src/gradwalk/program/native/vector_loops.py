@@ -56,9 +56,7 @@ class VectorLoopPrinter(RoutinePrinter):
         self._vectors: dict[str, str] = {}  # variable of the open loop -> name of the vector of its iterations
         self._loop = ""  # counter of the open loop
         self._direction = 1  # how the counter changes from one iteration to the next
-        self._masks: Mapping[
-            int, str
-        ] = {}  # the lanes that are iterations, a vector of i1, in order (1) and reversed (-1)
+        self._masks: Mapping[int, str] = {}  # which lanes are iterations, in order (1) and reversed (-1); {}: all are
 
     def declarations(self) -> list[str]:
         """Return the lines that define or declare what the vectors need."""
@@ -136,8 +134,8 @@ class VectorLoopPrinter(RoutinePrinter):
             self._vectors[statement.result] = self._in_lanes(statement.operand)
         elif isinstance(statement, Count):
             step = self._direction * factors(statement.factors).get(self._loop, 0)
-            number = self._splat("i64", self._sum(statement.first, statement.factors))
-            numbers = self.new(f"add {self._kind.of('i64')} {number}, {self._spaced(step)}")
+            number = self._lanes.splat("i64", self._sum(statement.first, statement.factors))
+            numbers = self.new(f"add {self._kind.of('i64')} {number}, {self._kind.spaced(step)}")
             self._vectors[statement.result] = self.new(
                 f"sitofp {self._kind.of('i64')} {numbers} to {self._kind.numbers}"
             )
@@ -176,10 +174,10 @@ class VectorLoopPrinter(RoutinePrinter):
         if isinstance(operand, float):
             return self._kind.literal(operand)
         if isinstance(operand, str):
-            return self._vectors.get(operand) or self._splat("double", self._operand(operand))
+            return self._vectors.get(operand) or self._lanes.splat("double", self._operand(operand))
         step = self._direction * factors(operand.strides).get(self._loop, 0)
         if step == 0:
-            return self._splat("double", self._operand(operand))
+            return self._lanes.splat("double", self._operand(operand))
         numbers, zeros = self._kind.numbers, f"{self._kind.numbers} zeroinitializer"
         kind, places, mask = self._places(operand, step)
         if kind == "ptr" and not mask:
@@ -213,14 +211,14 @@ class VectorLoopPrinter(RoutinePrinter):
             first = address if step == 1 else self.new(f"getelementptr double, ptr {address}, i64 {1 - lanes}")
             return "ptr", first, f"{self._kind.bits} {self._masks[step]}" if self._masks else ""
         kind = self._kind.of("ptr")
-        places = self.new(f"getelementptr double, ptr {address}, {self._kind.of('i64')} {self._spaced(step)}")
+        places = self.new(f"getelementptr double, ptr {address}, {self._kind.of('i64')} {self._kind.spaced(step)}")
         return kind, places, f"{self._kind.bits} {self._masks[1] if self._masks else 'splat (i1 true)'}"
 
     def _in_turn(self, vector: str, step: int) -> str:
         """Return the name of a vector of neighbors in the order of the lanes, or the reverse."""
         if step != -1:
             return vector
-        numbers, order = self._kind.numbers, self._spaced(-1, self._kind.lanes - 1).replace("i64", "i32")
+        numbers, order = self._kind.numbers, self._kind.spaced(-1, self._kind.lanes - 1, "i32")
         return self.new(f"shufflevector {numbers} {vector}, {numbers} poison, <{self._kind.lanes} x i32> {order}")
 
     def _declare(self, access: str, result: str, operands: str) -> str:
@@ -229,16 +227,6 @@ class VectorLoopPrinter(RoutinePrinter):
         name = f"llvm.masked.{access}.v{lanes}f64.{'p0' if access in ('load', 'store') else f'v{lanes}p0'}"
         self._declared.append(f"declare {result} @{name}({operands})")
         return name
-
-    def _spaced(self, step: int, first: int = 0) -> str:
-        """Return a constant vector: `first`, plus `step` times the number of each lane."""
-        return f"<{', '.join([f'i64 {first + step * lane}' for lane in range(self._kind.lanes)])}>"
-
-    def _splat(self, kind: str, number: str) -> str:
-        """Return the name of a vector with a number in each lane."""
-        numbers, lanes = self._kind.of(kind), self._kind.lanes
-        first = self.new(f"insertelement {numbers} poison, {kind} {number}, i64 0")
-        return self.new(f"shufflevector {numbers} {first}, {numbers} poison, <{lanes} x i32> zeroinitializer")
 
 
 def _target(statement: Statement) -> str | Cell | None:

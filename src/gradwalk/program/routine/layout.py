@@ -34,7 +34,7 @@ class Access(NamedTuple):
 
     @property
     def length(self) -> int:
-        """The number of indices that are evenly spaced: those of the innermost loop, and of loops that continue it."""
+        """The number of evenly spaced indices: the iterations of the innermost loop and of the loops that continue it."""
         pairs = [(stride, loop.times) for stride, loop in zip(self.place.strides, self.loops, strict=True) if stride]
         step, length = pairs[-1]
         for stride, times in reversed(pairs[:-1]):
@@ -90,7 +90,7 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 def order(count: int, accesses: Iterable[Access]) -> NDArray[numpy.int64]:
     """Return a cell for each number from 0 to `count - 1`, so that the cells of all accesses are affine indices.
 
-    Where possible, numbers that consecutive iterations of an innermost loop access are in consecutive cells.
+    Numbers that consecutive iterations of an innermost loop access are in consecutive cells where possible.
     """
     cell_of = numpy.arange(count)
     for least, greatest, inside in merged([Span.of(access) for access in accesses if any(access.place.strides)]):

@@ -298,7 +298,7 @@ class Changing:
 
     Args:
         lowering: The lowering that the variables or the array are added to.
-        count: How many numbers there are.
+        count: The number of numbers.
         is_array: Whether the numbers are in an array. Many numbers always are.
         varies: Whether the numbers differ between samples.
         accesses: The accesses to the array that are indexed with a counter.

@@ -94,10 +94,11 @@ def jit(
         contract: Whether machine code may contract a product and a sum to a fused multiply-add, divide several
             numbers by one number by multiplying them by its reciprocal, call vectorized versions of functions such as
             `exp` for several iterations of a loop at once, and compute a short batch inside of `f` one sample after the
-            other, in the same function. This is faster, but the last bits of the results may change once the machine
-            code is used. Each such quotient is at most 1.5 units in the last place from the exact quotient, unless the
-            divisor is above 2**1022 or subnormal, and each result of a vectorized function is at most 4 units from the
-            exact one (libmvec of glibc; other systems call no vectorized functions outside of batches).
+            other, in the same function. This is faster if such operations can run at once, but not if each must wait
+            for the one before it. The last bits of the results may change once the machine code is used. Each such
+            quotient is at most 1.5 units in the last place from the exact quotient, unless the divisor is above 2**1022
+            or subnormal, and each result of a vectorized function is at most 4 units from the exact one (libmvec of
+            glibc; other systems call no vectorized functions outside of batches).
         memory: The number of bytes that machine code of a loop may store for its reverse pass, for each thread; None
             for 256 MiB. For one sample, it limits the intermediates that are stored to avoid computing them again. The
             carries are limited by the `checkpoint` of the loop. In a batch, it limits the carries, too.
