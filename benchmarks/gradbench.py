@@ -26,11 +26,8 @@ from timing import Row, beside, best_of, in_fresh_process, markdown_row, quantit
 
 PROBLEMS = ("gmm", "ba", "ht", "lstm", "ode", "particle", "saddle", "det", "kmeans", "llsq", "lse")
 PEERS = ("C++", "CppAD", "ADOL-C", "JAX", "PyTorch")
-TURNS, SHORT, LONG = (
-    7,
-    1e-3,
-    0.5,
-)  # in seconds: shorter calls are timed together, longer calls are timed once
+TURNS = 7
+SHORT, LONG = 1e-3, 0.5  # in seconds: shorter calls are timed together, longer calls are timed once
 
 
 class Times(NamedTuple):

@@ -34,7 +34,7 @@ class Access(NamedTuple):
 
     @property
     def length(self) -> int:
-        """The number of evenly spaced indices: the iterations of the innermost loop and of the loops that continue it."""
+        """The number of evenly spaced indices: the iterations of the innermost loop, and of loops that continue it."""
         pairs = [(stride, loop.times) for stride, loop in zip(self.place.strides, self.loops, strict=True) if stride]
         step, length = pairs[-1]
         for stride, times in reversed(pairs[:-1]):
@@ -76,15 +76,20 @@ def table_access(table: Sequence[int]) -> Access:
 
 def merged(spans: Iterable[Span]) -> list[Span]:
     """Return the spans in order, with overlapping spans joined."""
-    found: list[Span] = []
+    groups: list[list[Span]] = []
+    reached = -1
     for span in sorted(spans, key=lambda span: span[:2]):
-        if found and span.least <= found[-1].greatest:
-            last = found[-1]
-            joined = dict.fromkeys([*last.accesses, *span.accesses])
-            found[-1] = Span(last.least, max(last.greatest, span.greatest), tuple(joined))
+        if groups and span.least <= reached:
+            groups[-1].append(span)
         else:
-            found.append(span)
-    return found
+            groups.append([span])
+        reached = max(reached, span.greatest)
+    return [
+        Span(
+            group[0].least, max(x.greatest for x in group), tuple(dict.fromkeys([a for x in group for a in x.accesses]))
+        )
+        for group in groups
+    ]
 
 
 def order(count: int, accesses: Iterable[Access]) -> NDArray[numpy.int64]:

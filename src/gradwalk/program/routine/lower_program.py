@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk.base.cached import cached_property
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.code.parts import Part, split
@@ -36,7 +37,7 @@ from gradwalk.program.routine.statements import (
     Store,
     Take,
 )
-from gradwalk.program.routine.storage import Placement, before, cells, loops_to_print
+from gradwalk.program.routine.storage import Order, Placement, before, cells, loops_to_print
 
 # Minimum number of numbers that are copied by a loop.
 _LONG = 8
@@ -55,20 +56,32 @@ class TooLargeError(Exception):
     """A routine would have more statements than allowed."""
 
 
-class _Plan(NamedTuple):
+class _Plan:
     """The loops and the arrays of a program that is lowered.
+
+    Args:
+        code: The program.
+        order: As `Lowering.order`.
 
     Attributes:
         placement: The loops of the program, and the results that are stored in `memory`.
-        cell_of: The cell of each index in `memory`.
-        cells: Size of `memory`.
         spans: Ranges of inputs that are indexed with a counter or subscript.
     """
 
-    placement: Placement
-    cell_of: NDArray[numpy.int64]
-    cells: int
-    spans: Sequence[Span]
+    def __init__(self, code: Code, order: Order) -> None:
+        self.placement = Placement(code, loops_to_print(code))
+        self.spans = _spans(code, self.placement)
+        self._order = order
+
+    @cached_property
+    def cell_of(self) -> NDArray[numpy.int64]:
+        """The cell of each index in `memory`."""
+        return cells(self.placement, self._order)
+
+    @property
+    def cells(self) -> int:
+        """The size of `memory`."""
+        return int(self.cell_of[self.placement.kept].max(initial=-1)) + 1
 
 
 class Lowering:
@@ -219,10 +232,7 @@ class Lowering:
     def plan(self, code: Code) -> _Plan:
         """Return the plan of a program. It is computed once."""
         if id(code) not in self._plans:
-            placement = Placement(code, loops_to_print(code))
-            cell_of = cells(placement, self.order)
-            count = int(cell_of[placement.kept].max(initial=-1)) + 1
-            self._plans[id(code)] = _Plan(placement, cell_of, count, _spans(code, placement))
+            self._plans[id(code)] = _Plan(code, self.order)
         return self._plans[id(code)]
 
     def program(self, code: Code, operands: Sequence[Operand], *, is_outermost: bool = False) -> list[Operand]:
@@ -351,17 +361,17 @@ class _ProgramLowering:
         self._lowering = lowering
         self._varies = varies
         self._code = code
-        self._placement, self._cell_of, cells, spans = lowering.plan(code)
-        self._inputs = lowering.even(operands, spans)
+        plan = lowering.plan(code)
+        self._placement = plan.placement
+        self._inputs = lowering.even(operands, plan.spans)
         self._known: dict[int, Operand] = {}  # index -> operand that is the result
         self._carried: dict[int, tuple[str, str]] = {}  # instruction -> variable, and its value in this iteration
         self._counters: list[str] = []  # counters of the open loops
         self._outer: list[list[Statement]] = []  # the blocks around the open loops
         self._memory = Cell(INPUTS, 0)
-        if is_outermost:
-            self._cell_of = numpy.arange(code.count)
-        elif cells:
-            self._memory = Cell(lowering.array(cells, varies=varies), 0)
+        self._cell_of = numpy.arange(code.count) if is_outermost else plan.cell_of
+        if not is_outermost and plan.cells:
+            self._memory = Cell(lowering.array(plan.cells, varies=varies), 0)
         self._numbers = ""  # name of the array of constants, if it is used
         self._trails: Trails = {}
         self._called: set[int] = set()
