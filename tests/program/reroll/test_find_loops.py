@@ -48,6 +48,20 @@ def assert_same(code: Code, repeats: tuple[Repeat, ...]) -> None:
     assert (expand(rows, 0, len(rows), repeats) == rows).all()
 
 
+@pytest.mark.parametrize("irregular", ["none", "first", "last"])
+def test_iterations_pass_few_results_to_the_next_iteration(irregular):
+    tape = Tape()
+    xs, z = [tape.input() for _ in range(10)], tape.input()
+    results = []
+    for i, x in enumerate(xs):
+        product = tape.append("mul", x, z) if (irregular, i) != ("first", 0) else tape.append("mul", z, x)
+        sine = tape.append("sin", product)
+        results.append(tape.append("add", sine, z) if (irregular, i) != ("last", 9) else tape.append("add", z, sine))
+    [repeat] = fold(tape.program(results).code)
+    assert repeat.start % 3 == 0
+    assert (repeat.period, repeat.times) == (3, 10 if irregular == "none" else 9)
+
+
 def record_program(f, *args) -> Program:
     f = jit(f)
     f(*args)

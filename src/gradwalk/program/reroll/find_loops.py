@@ -96,6 +96,7 @@ class _Search:
     _shapes: Shapes
     _found: list
     _top: _Items
+    _first: cython.int  # index of the result of the first instruction
     _comparisons: cython.longlong  # number of comparisons that this round may still make
 
     def __init__(self, code: Code) -> None:
@@ -103,6 +104,7 @@ class _Search:
         self._code = c_compat.integers(self._instructions)
         self._shapes = Shapes()
         self._found = []
+        self._first = code.first
         self._top = self._single_instructions(len(code), code.inputs, code.first)
 
     def loops(self) -> tuple[Repeat, ...]:
@@ -199,7 +201,7 @@ class _Search:
             rows = self._stretches(items)
             if not rows:
                 break
-            items = self._with_loops(items, _chosen(items, rows))
+            items = self._with_loops(items, self._chosen(items, rows))
         return [loop for loop in items.columns[3].tolist() if loop >= 0]
 
     def _stretches(self, items: _Items) -> list:
@@ -350,6 +352,57 @@ class _Search:
                 k += 1
         return shorter
 
+    def _chosen(self, items: _Items, rows: list) -> list:
+        """Choose disjoint sequences, preferring those that save the most instructions; return them in order."""
+        weights = numpy.concatenate([[0], numpy.cumsum(items.columns[2], dtype=numpy.int64)]).tolist()
+        taken = numpy.zeros(items.count, numpy.int32)
+        chosen: list = []
+        best = [_rated(weights, *row) for row in rows]
+        heapq.heapify(best)
+        while best:
+            _, period, begin, length = heapq.heappop(best)
+            free = _free(c_compat.integers(taken), begin, begin + length)
+            if free == [(begin, begin + length)]:
+                begin, length = self._rotated(items, begin, period, length), length - length % period
+                taken[begin : begin + length] = 1
+                chosen.append((begin, period, length))
+                continue
+            for first, last in free:
+                if last - first >= _fewest * period:
+                    heapq.heappush(best, _rated(weights, first, period, last - first))
+        return sorted(chosen)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _rotated(self, items: _Items, begin: cython.int, period: cython.int, length: cython.int) -> cython.int:
+        """Return where the iterations of a sequence begin, so that they pass the fewest results to the next iteration.
+
+        A sequence may be longer than its iterations, so the iterations may begin at several items.
+        """
+        spare: cython.int = length % period
+        if not spare:
+            return begin
+        passed: list = [0] * period  # per first item of an iteration: the results that the next iteration reads
+        i: cython.int
+        k: cython.int
+        at: cython.int
+        column: cython.int
+        source: cython.int
+        for i in range(begin + period, begin + 2 * period):
+            for k in range(
+                self._shapes.first_place.data[items.shape[i]], self._shapes.first_place.data[items.shape[i] + 1]
+            ):
+                at = items.at[i] + self._shapes.places.data[k]
+                for column in range(1, 2 if self._code[4 * at] == _take else 4):
+                    source = self._code[4 * at + column] - self._first
+                    if self._code[4 * at] != _call and source >= items.at[i - period + 1]:
+                        _count_rotations(passed, items, source, i, begin)
+        best: cython.int = spare
+        for k in range(spare, -1, -1):
+            if passed[k] < passed[best]:
+                best = k
+        return begin + best
+
     @cython.cfunc
     @cython.exceptval(-1)
     def _append_loop(self, items: _Items, begin: cython.int, period: cython.int, times: cython.int) -> cython.int:
@@ -371,25 +424,15 @@ class _Search:
         return self._shapes.finish()
 
 
-def _chosen(items: _Items, rows: list) -> list:
-    """Choose disjoint sequences, preferring those that save the most instructions; return them in order."""
-    weights = numpy.concatenate([[0], numpy.cumsum(items.columns[2], dtype=numpy.int64)]).tolist()
-    taken = numpy.zeros(items.count, numpy.int32)
-    chosen: list = []
-    best = [_rated(weights, *row) for row in rows]
-    heapq.heapify(best)
-    while best:
-        _, period, begin, length = heapq.heappop(best)
-        free = _free(c_compat.integers(taken), begin, begin + length)
-        if free == [(begin, begin + length)]:
-            begin, length = begin + length % period, length - length % period
-            taken[begin : begin + length] = 1
-            chosen.append((begin, period, length))
-            continue
-        for first, last in free:
-            if last - first >= _fewest * period:
-                heapq.heappush(best, _rated(weights, first, period, last - first))
-    return sorted(chosen)
+@cython.cfunc
+def _count_rotations(passed: list, items: _Items, source: cython.int, reader: cython.int, begin: cython.int) -> object:
+    """Count an operand of item `reader` in all rotations in which another iteration computes it."""
+    period: cython.int = len(passed)
+    i: cython.int = reader
+    while items.at[i] > source:
+        passed[(i - begin) % period] += 1
+        i -= 1
+    return None
 
 
 def _rated(weights: list, begin: int, period: int, length: int) -> tuple[int, int, int, int]:
