@@ -107,6 +107,32 @@ def test_labels_differ(count):
     assert len(set(labels)) == len(labels)
 
 
+def test_the_vectorizer_of_llvm_is_not_used():
+    """It ends the compiler process for this function, whose loop passes numbers from one iteration to the next."""
+
+    def squash(x):
+        return x / (1.0 + abs(x))
+
+    def f(x):
+        found = [x[59], x[5], x[59], x[0], x[0], x[57], x[59], x[58]]
+        for i in range(16):
+            found.append(squash(1.75 - gm.where(x[44 + i], x[54 - i], found[-1])))
+        start = [squash(found[18 - 2 * i] ** 2) for i in range(8)]
+
+        def step(carry, row):
+            p, q = row
+            new = tuple(squash((q * carry[i - 1] + p) * -0.19 + abs(carry[i - 1])) for i in range(4))
+            return new, abs(carry[-1] * p)
+
+        _, ys = loops.scan(step, tuple(start[7 - 2 * i] for i in range(4)), (numpy.array(found), numpy.array(found)))
+        return sum((0.5 + 0.25 * (k % 3)) * v for k, v in enumerate(start + list(ys)))
+
+    slopes = jit(grad(f), backend="llvm")
+    x = numpy.random.default_rng(0).uniform(-2, 2, 60)
+    assert same(slopes(x), jit(grad(f), backend="lanes")(x)).all()
+    assert slopes.statistics.backends == {"": "llvm"}
+
+
 def test_unused_inputs_are_not_read():
     f = jit(lambda x: x[1] * x[7000] + 2.5)
     f(numpy.arange(9000.0))

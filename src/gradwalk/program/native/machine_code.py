@@ -25,7 +25,7 @@ from gradwalk.program.native.compiler_main import native_llvm
 from gradwalk.program.native.compiler_process import CompileError, native_lock
 from gradwalk.program.native.expressions import PREFIX
 from gradwalk.program.native.policy import why_not_compilable
-from gradwalk.program.native.scalar_ir import PYTHON, called_by_address, called_in_python, ir_source
+from gradwalk.program.native.scalar_ir import PYTHON, called_by_address, called_in_python
 from gradwalk.program.native.vector_library import Vectors, vectors_of
 from gradwalk.program.native.vector_loops import ir_with_vectors
 from gradwalk.program.routine.limits import MEMORY
@@ -87,15 +87,12 @@ def compiled(code: Code, *, contract: bool = False, memory: int = MEMORY) -> Mac
 
 def printed(code: Code, *, contract: bool, memory: int) -> str:
     """Print a program as LLVM IR for this processor: see `compiled`."""
-    vectors = _vectors()
-    if vectors is None:
-        return ir_source(code, contract=contract, memory=memory)
-    return ir_with_vectors(code, vectors, contract=contract, memory=memory)
+    return ir_with_vectors(code, _vectors(), contract=contract, memory=memory)
 
 
 @cache
-def _vectors() -> Vectors | None:
-    """Return the vector functions of this processor, or None if there are none."""
+def _vectors() -> Vectors:
+    """Return the vector functions of this processor."""
     with native() as llvm:
         features = llvm.get_host_cpu_features()
     return vectors_of(features, _is_in_vector_library)

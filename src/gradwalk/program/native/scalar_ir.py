@@ -104,8 +104,8 @@ def helpers(text: Sequence[str], poll: str) -> list[str]:
     return [*(definition for definition, name in found if name in used), _INTEGERS]
 
 
-def _can_be_vectorized(statement: Statement) -> bool:
-    """Return whether LLVM may vectorize a statement: a loop over cells of arrays that calls no functions."""
+def _is_over_arrays(statement: Statement) -> bool:
+    """Return whether a statement is a loop over cells of arrays that calls no functions."""
     if not isinstance(statement, For):
         return False
     return all(
@@ -182,7 +182,7 @@ class RoutinePrinter(Body):
 
     def head(self) -> list[str]:
         """Return the first lines of the module."""
-        return [ALL_PASSES] if any(map(_can_be_vectorized, flattened(self._routine.statements))) else []
+        return [ALL_PASSES] if any(map(_is_over_arrays, flattened(self._routine.statements))) else []
 
     def declarations(self) -> list[str]:
         """Return the lines that define or declare what only this kind of printer needs."""

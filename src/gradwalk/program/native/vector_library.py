@@ -156,8 +156,8 @@ class Library:
         return body.new(f"shufflevector {numbers} {x}, {numbers} {y}, <{len(lanes)} x i32> <{mask}>")
 
 
-def vectors_of(features: Mapping[str, bool], has: Callable[[str], bool]) -> Vectors | None:
-    """Return the vector functions of float64 for a processor; None if there are none.
+def vectors_of(features: Mapping[str, bool], has: Callable[[str], bool]) -> Vectors:
+    """Return the vector functions of float64 for a processor: the widest that it has, or two lanes without functions.
 
     Args:
         features: Tells which features the processor has, by LLVM's name.
@@ -169,8 +169,8 @@ def vectors_of(features: Mapping[str, bool], has: Callable[[str], bool]) -> Vect
             vectors = Vectors(kind.lanes, registers.letter, frozenset())
             arities = [(name, 2 if name in _TWO_OPERANDS else 1) for name in VECTOR_FUNCTIONS]
             found = [name for name, arity in arities if has(vector_name(name, kind, arity, vectors))]
-            return vectors._replace(functions=frozenset(found)) if found else None
-    return None
+            return vectors._replace(functions=frozenset(found))
+    return Vectors(REGISTERS["baseline"].doubles, REGISTERS["baseline"].letter, frozenset())
 
 
 def vector_name(function: str, kind: Type, arity: int, vectors: Vectors) -> str:

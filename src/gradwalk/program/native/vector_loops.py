@@ -1,7 +1,7 @@
-"""Print a routine for one sample as LLVM IR that runs several iterations of a loop at once, where they call functions.
+"""Print a routine for one sample as LLVM IR that runs several iterations of a loop at once.
 
-The functions, such as `exp`, are vectorized functions. Their results and the results of the C library may differ in the
-last bits.
+The results have the same bits, unless the printer may contract operations. Then functions such as `exp` are vectorized
+functions, and their last bits may differ.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from gradwalk.program.routine.statements import (
 
 
 def ir_with_vectors(code: Code, vectors: Vectors, *, contract: bool = False, memory: int = MEMORY) -> str:
-    """Print a program as `ir_source` does, but with vectorized functions in loops."""
+    """Print a program as `ir_source` does, but with loops that run on vectors."""
     return VectorLoopPrinter(routine(code, memory=memory), vectors, contract=contract).module()
 
 
 class VectorLoopPrinter(RoutinePrinter):
-    """Prints the function of a routine. A loop that calls functions runs for several iterations at once, if possible.
+    """Prints the function of a routine. Several iterations of a loop run at once if that is possible and worthwhile.
 
     Args:
         routine: The routine.
@@ -100,7 +100,7 @@ class VectorLoopPrinter(RoutinePrinter):
 
     def _has_vectors(self, opcode: int) -> bool:
         """Return whether an instruction may run on vectors. Vectorized functions have other last bits."""
-        return self._target.contract or not calls_functions(opcode)
+        return not calls_functions(opcode) or (self._target.contract and bool(self._target.vectors.functions))
 
     def _is_worthwhile(self, loop: For, split: Split) -> bool:
         """Return whether vectors are faster: if functions are called, or if consecutive iterations access neighbors."""
