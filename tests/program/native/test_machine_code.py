@@ -130,7 +130,7 @@ def test_the_vectorizer_of_llvm_is_not_used():
     slopes = jit(grad(f), backend="llvm")
     x = numpy.random.default_rng(0).uniform(-2, 2, 60)
     assert same(slopes(x), jit(grad(f), backend="lanes")(x)).all()
-    assert slopes.statistics.backends == {"": "llvm"}
+    assert slopes.statistics.backends == {"": "llvm"} or not IS_COMPILED
 
 
 def test_unused_inputs_are_not_read():
