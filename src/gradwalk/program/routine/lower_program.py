@@ -524,9 +524,15 @@ class _ProgramLowering:
 
     def _input(self, place: Moving) -> Operand:
         first = self._inputs[place.start]
-        others = [self._inputs[place.start + stride] if stride else first for stride in place.strides]
-        moves = [x.start - first.start for x in others if isinstance(x, Cell) and isinstance(first, Cell)]
-        return first.moved(0, *self._strides(moves)) if any(place.strides) and isinstance(first, Cell) else first
+        if not any(place.strides):
+            return first
+        assert isinstance(first, Cell)
+        moves = []
+        for stride in place.strides:
+            other = self._inputs[place.start + stride]
+            assert isinstance(other, Cell)
+            moves.append(other.start - first.start)
+        return first.moved(0, *self._strides(moves))
 
     def _constant(self, place: Moving) -> Operand:
         if not any(place.strides):
