@@ -17,6 +17,7 @@ cdef class Plan:
     cdef int* _targets
     cdef int64_t _length
     cdef int64_t _slots
+    cdef int64_t _sums
     cdef size_t _address
     cdef int _instruction_set
     cdef bint _single

@@ -69,7 +69,8 @@ class Plan:
         self._slots = schedule.slots if compiled is None else compiled.program.slots
         apart = row + lanes.CACHE_LINE  # distance between rows in bytes: see row_bytes in lane_loops.h
         tiles = column_table.TILE * lanes.TILES * row
-        self.memory = self._slots * apart + tiles
+        self._sums = 0 if compiled is None else compiled.program.sums
+        self.memory = (self._slots - self._sums) * apart + 8 * lanes.PARTIAL_SUMS * self._sums + tiles
         self._arrays = (code, schedule.tables, schedule.targets)  # owns the memory that the pointers point into
         self._code = c_compat.integers(code)
         self._tables = c_compat.integers(schedule.tables)
@@ -148,6 +149,7 @@ class Plan:
             targets=self._targets,
             length=self._length,
             slots=self._slots,
+            sums=self._sums,
             # In a small batch, rows are shorter than blocks, so that more rows fit in cache.
             lanes=min(width, max(16, (count + 15) // 16 * 16)),
             scalars=lanes.scalars_of(computed, self._computed, self._single),

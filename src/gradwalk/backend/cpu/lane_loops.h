@@ -146,6 +146,11 @@ static inline int64_t NAME(row_bytes)(const Batch *batch) {
     return batch->lanes * (int64_t)sizeof(REAL) + CACHE_LINE;
 }
 
+/* Return the memory behind the rows, which holds the partial sums and the tiles. */
+static inline char *NAME(after_rows)(const Batch *batch, const Shard *shard) {
+    return shard->scratch + (batch->slots - batch->sums) * NAME(row_bytes)(batch);
+}
+
 /* Return a pointer to the numbers of a column for `count` samples from sample `first` on. The numbers are read in place
    if possible; otherwise they are copied to the row of the slot. */
 static const REAL *NAME(load_column)(
@@ -362,7 +367,7 @@ static int NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first
     const int64_t lanes = (count + 15) & ~(int64_t)15;
     const REAL *scalars = (const REAL *)batch->scalars;
     char **rows = shard->rows;
-    NAME(Tiles) tiles = {.next = 0, .cells = (REAL *)(shard->scratch + batch->slots * NAME(row_bytes)(batch))};
+    NAME(Tiles) tiles = {.next = 0, .cells = (REAL *)(NAME(after_rows)(batch, shard) + batch->sums * sizeof(double[PARTIAL_SUMS]))};
     for (int k = 0; k < TILES; k++) tiles.first[k] = -1;
     const int32_t *end = batch->code + batch->length;
     int status = 0;
@@ -381,6 +386,7 @@ static int NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first
             rows[code[1]] = (char *)NAME(load_column)(batch, shard, &tiles, code[1], code[2], first, count, !batch->machine);
             break;
         case 8 * MACHINE:
+            if (batch->sums) memset(rows[batch->slots - batch->sums], 0, (size_t)(batch->sums * PARTIAL_SUMS * sizeof(double)));
             status = ((machine_run)batch->machine)(scalars, rows, count);
             if (status) return status;
             break;
@@ -395,6 +401,7 @@ static int NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first
             break;
         }
         case 8 * SUM: NAME(add_to_total)(shard->totals + 2 * code[1], NAME(sum)((const REAL *)rows[code[2]], count)); break;
+        case 8 * SUM + 2: NAME(add_to_total)(shard->totals + 2 * code[1], NAME(sum_of_16)((const double *)rows[code[2]])); break;
         case 8 * SUM + 1: NAME(add_to_total)(shard->totals + 2 * code[1], (double)scalars[code[2]] * (double)count); break;
         case 8 * SCATTER: case 8 * SCATTER + 2: NAME(scatter)(batch, shard, code, code[0] % 8, count); break;
         case 8 * DOT: {
@@ -413,7 +420,9 @@ static int NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first
 }
 
 static int NAME(run_blocks)(const Batch *batch, const Shard *shard) {
-    for (int64_t i = 0; i < batch->slots; i++) shard->rows[i] = shard->scratch + i * NAME(row_bytes)(batch);
+    const int64_t whole = batch->slots - batch->sums;
+    for (int64_t i = 0; i < whole; i++) shard->rows[i] = shard->scratch + i * NAME(row_bytes)(batch);
+    for (int64_t i = whole; i < batch->slots; i++) shard->rows[i] = NAME(after_rows)(batch, shard) + (i - whole) * sizeof(double[PARTIAL_SUMS]);
     for (int64_t first = shard->first; first < shard->last; first += batch->lanes) {
         const int64_t left = shard->last - first;
         const int status = NAME(run_block)(batch, shard, first, left < batch->lanes ? left : batch->lanes);

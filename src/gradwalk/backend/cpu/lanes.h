@@ -109,7 +109,7 @@ static inline const char *c_library(void) {
 /* Encoding of the table entries of TAKE: see schedule/encoding.py. */
 enum { KINDS = 4, IN_SLOT = 0, SCALAR_ENTRY = 1 };
 
-enum { TILES = 4 /* tiles cached per block */, CACHE_LINE = 64 /* bytes */ };
+enum { TILES = 4 /* tiles cached per block */, CACHE_LINE = 64 /* bytes */, PARTIAL_SUMS = 16 };
 
 /* Machine code of a program, compiled by llvm/vector_ir.py. It returns a status, which is 0 if the program has run. */
 typedef int (*machine_run)(const void *scalars, char **rows, int64_t lanes);
@@ -125,6 +125,7 @@ typedef struct {
     const int32_t *targets; /* output lists of SCATTER: see schedule/scatter.py */
     int64_t length;       /* length of `code` */
     int64_t slots;
+    int64_t sums;         /* number of the last slots, which hold PARTIAL_SUMS numbers that MACHINE adds to */
     int64_t lanes;        /* lanes allocated per row: a multiple of 16 */
     const void *scalars;
     char *const *columns; /* address of each column's first number */

@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t
 cdef extern from "lanes.h":
     int TILES
     int CACHE_LINE
+    int PARTIAL_SUMS
     bint USES_LIBMVEC
     bint USES_OWN_FUNCTIONS
     const char* COMPILER
@@ -20,6 +21,7 @@ cdef extern from "lanes.h":
         const int* targets
         int64_t length
         int64_t slots
+        int64_t sums
         int64_t lanes
         const void* scalars
         void* columns

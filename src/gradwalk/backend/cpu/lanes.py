@@ -14,6 +14,7 @@ from gradwalk.program.code.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
 
 TILES = 4
 CACHE_LINE = 64
+PARTIAL_SUMS = 16
 USES_LIBMVEC = False
 USES_OWN_FUNCTIONS = False
 COMPILER = b""
@@ -31,6 +32,7 @@ class Batch(NamedTuple):
     targets: Any
     length: int
     slots: int
+    sums: int
     lanes: int
     scalars: Any
     columns: Any

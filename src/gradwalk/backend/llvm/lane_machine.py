@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gradwalk.backend.llvm.lane_program import LaneProgram, lane_program
+from gradwalk.backend.llvm.side_by_side import FEWEST_VECTORS
 from gradwalk.backend.llvm.vector_ir import HALT, Scalars, lane_ir
 from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.prologue import make_prologue
@@ -25,8 +26,6 @@ from gradwalk.program.routine.lower_program import TooLargeError
 
 # Maximum number of instructions of a schedule that is searched for loops.
 MOST_FLAT = 20_000
-# Number of vectors that are computed side by side.
-_VECTORS = 2
 
 
 class Compiled(NamedTuple):
@@ -102,13 +101,13 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
             f"the number of instructions must be at most {MOST_FLAT:,} to search for loops, got {len(schedule):,}"
         )
     analysis = analyse(schedule.program, schedule.varies, schedule.reduced, schedule.apart)
-    program = lane_program(analysis, make_prologue(analysis))
+    program = lane_program(analysis, make_prologue(analysis), has_sums=not single)
     return compiled_program(program, len(schedule.prologue.outputs), lanes, single=single, contract=contract)
 
 
 def _lanes_of(registers: Registers, *, single: bool) -> int:
     """Return the number of lanes that are computed side by side, in float32 or float64."""
-    return registers.doubles * (2 if single else 1) * _VECTORS
+    return registers.doubles * (2 if single else 1) * FEWEST_VECTORS
 
 
 def _target(lanes: Lanes, *, single: bool, contract: bool, memory: int) -> Target:
@@ -118,7 +117,7 @@ def _target(lanes: Lanes, *, single: bool, contract: bool, memory: int) -> Targe
     registers = REGISTERS[lanes.instruction_set]
     kind = Type("float" if single else "double", _lanes_of(registers, single=single))
     functions = VECTOR_FUNCTIONS if lanes.uses_libmvec else frozenset()
-    vectors = Vectors(kind.lanes // _VECTORS, registers.letter, functions, frozenset(lanes.row_functions))
+    vectors = Vectors(kind.lanes // FEWEST_VECTORS, registers.letter, functions, frozenset(lanes.row_functions))
     return Target(kind, vectors, contract, memory)
 
 

@@ -1,9 +1,9 @@
 """Print a program as LLVM IR for lanes: one function that runs it on a batch, with its loops and switches.
 
-Each number that varies is a vector with a lane per sample. The lanes of a block, a few vectors side by side, run the
-same statements; several vectors hide the latency of instructions. A mask says
-for which lanes the current statements run. A loop continues until its condition is false for all lanes; a lane whose
-condition is false keeps its numbers. A branch of a switch is skipped if no lane selects it.
+Each number that varies is a vector with a lane per sample. A few vectors side by side run the same statements, which
+hides the latency of instructions. A mask says for which lanes the current statements run. A loop continues until its
+condition is false for all lanes; a lane whose condition is false keeps its numbers. A branch of a switch is skipped if
+no lane selects it.
 """
 
 from __future__ import annotations
@@ -12,16 +12,21 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gradwalk.backend.llvm.side_by_side import FEWEST_VECTORS, vectors_side_by_side
 from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import OPCODES, SUM
 from gradwalk.program.native.compiler_main import ALL_PASSES
 from gradwalk.program.native.expressions import Body, Type, declared_once, printed_functions
 from gradwalk.program.native.scalar_ir import PREDICTABLE, PYTHON, RoutinePrinter, declared, helpers, work_of
+from gradwalk.program.native.status import DONE
 from gradwalk.program.native.vector_library import Library, Target, attributes
 from gradwalk.program.routine.lower_calls import routine_on_lanes
 from gradwalk.program.routine.statements import (
     INPUTS,
     RESULTS,
+    SUMS,
     UNIFORM,
+    Add,
     Assign,
     Cell,
     Choose,
@@ -37,6 +42,7 @@ from gradwalk.program.routine.statements import (
     While,
 )
 
+PARTIAL_SUMS = 16  # in the order of lanes.h
 _CACHE_LINE = 64  # bytes
 _PREFETCH = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
 _CONSTANT = ", !invariant.load !0"  # for loads from memory that the function never writes
@@ -76,17 +82,43 @@ def lane_ir(code: Code, scalars: Scalars, target: Target) -> str:
     `rows` has the addresses of the other inputs (the columns), followed by the addresses of the outputs. The number of
     lanes is rounded up to a multiple of the lanes of the target's type. The function returns a status of `scalar_ir`.
 
+    An instruction `SUM` adds the number of lane i to the partial sum i % `PARTIAL_SUMS`, in float64. If the program has
+    such instructions, the row after the outputs holds the partial sums of all of them.
+
     Raises `TooLargeError` if the routine of the program has too many statements.
     """
-    printer = _LanePrinter(
-        routine_on_lanes(code, scalars.used, target.type.lanes, memory=target.memory), scalars, code, target
-    )
-    text = printer.function()
-    scalar = printed_functions(printer.called, Type(), declared, contract=target.contract)
-    library = Library(target).printed
-    lanes = printed_functions(printer.lanes.called, target.type, library, contract=target.contract)
-    lines = [*printer.declared, *scalar, *lanes, *printer.globals(), *text, *attributes(target)]
+    routine = routine_on_lanes(code, scalars.used, target.type.lanes, memory=target.memory)
+    vectors = vectors_side_by_side(routine, target.vectors.registers)
+    wide = target._replace(type=target.type._replace(lanes=target.type.lanes * vectors // FEWEST_VECTORS))
+    targets = [wide, target] if vectors > FEWEST_VECTORS else [target]
+    text, lines = [], []
+    for each in targets:
+        printer = _LanePrinter(routine, scalars, code, each, is_full=each is not target)
+        text += printer.function()
+        lines += [*printer.declared, *printer.globals()]
+        lines += printed_functions(printer.called, Type(), declared, contract=target.contract)
+        lines += printed_functions(printer.lanes.called, each.type, Library(each).printed, contract=target.contract)
+    lines += [*text, *_run([each.type.lanes for each in targets]), *attributes(target)]
     return "\n".join([ALL_PASSES, _PREFETCH, *helpers(text, _POLL), *declared_once(lines), "!0 = !{}", PREDICTABLE, ""])
+
+
+def _run(sizes: Sequence[int]) -> list[str]:
+    """Return the lines of the function `run`. It runs full groups of the first size, then groups of the next."""
+    lines = ["define i32 @run(ptr noalias %scalars, ptr noalias %rows, i64 %lanes) #0 {", "begin:"]
+    first = "0"
+    for size in sizes[:-1]:
+        lines += [
+            f"  %full_{size} = and i64 %lanes, -{size}",
+            f"  %status_{size} = call i32 @run_{size}(ptr %scalars, ptr %rows, i64 {first}, i64 %full_{size})",
+            f"  %has_run_{size} = icmp eq i32 %status_{size}, {DONE}",
+            f"  br i1 %has_run_{size}, label %after_{size}, label %failed_{size}",
+            f"failed_{size}:",
+            f"  ret i32 %status_{size}",
+            f"after_{size}:",
+        ]
+        first = f"%full_{size}"
+    last = f"call i32 @run_{sizes[-1]}(ptr %scalars, ptr %rows, i64 {first}, i64 %lanes)"
+    return [*lines, f"  %status = {last}", "  ret i32 %status", "}"]
 
 
 class _LanePrinter(RoutinePrinter):
@@ -95,14 +127,18 @@ class _LanePrinter(RoutinePrinter):
     The function fails if the trail of a `while_loop` is larger than the target's `memory`. Lanes can run such loops:
     they keep only some carries.
 
+    Args:
+        is_full: Whether all lanes have a sample.
+
     Attributes:
         lanes: Prints instructions on vectors.
         declared: Declarations of functions of LLVM that the lines call.
     """
 
-    def __init__(self, routine: Routine, scalars: Scalars, code: Code, target: Target) -> None:
+    def __init__(self, routine: Routine, scalars: Scalars, code: Code, target: Target, *, is_full: bool) -> None:
         super().__init__(routine, contract=target.contract)
         self.lanes = Body(target.type, contract=target.contract, text=self.text)
+        self._sums = Body(Type(lanes=min(PARTIAL_SUMS, target.type.lanes)), contract=target.contract, text=self.text)
         self.declared: list[str] = []
         self._most_bytes = target.memory
         self._kind = target.type
@@ -110,24 +146,30 @@ class _LanePrinter(RoutinePrinter):
         self._varying = routine.varying
         self._scalars = scalars
         self._first_row = {INPUTS: 0, RESULTS: code.inputs - scalars.used}  # array -> number of its first row
-        self._pointers[UNIFORM] = "%uniform"
+        self._row_of_sums = self._first_row[RESULTS] + len(code.outputs)
+        self._has_sums, self._is_full = bool((code.instructions[::4] == SUM).any()), is_full
+        self._pointers |= {UNIFORM: "%uniform", SUMS: "%sums"}
         self._fetched: set[Cell] = set()  # columns that are already prefetched
         self._mask = ""  # the lanes for which the current statements run, a vector of i1; "" if they are all lanes
         self._integers = self._kind.of("i64" if self._kind.real == "double" else "i32")
         self._lengths: dict[str, str] = {}  # counter of a `While` -> variable: the number of iterations of each lane
         self._lost_in: dict[str, str] = {}  # counter of a `While` -> variable: the lanes that take too many steps
+        self._sampled = ""  # the lanes that have a sample, a vector of i1, if the program has sums
 
     def function(self) -> list[str]:
-        """Return the lines of the function `run`."""
+        """Return the lines of the function that runs the program on the lanes from `first_lane` to `lanes - 1`."""
+        if self._has_sums:
+            self._find_sums()
         begin, end = self._printed()
         behind = self._scalars.behind if self._kind.real == "float" else 0
         return [
-            "define i32 @run(ptr noalias %scalars, ptr noalias %rows, i64 %lanes) #0 {",
+            f"define internal i32 @run_{self._kind.lanes}"
+            "(ptr noalias %scalars, ptr noalias %rows, i64 %first_lane, i64 %lanes) #0 {",
             *begin[:-1],
             f"  %uniform = getelementptr double, ptr %scalars, i64 -{behind}",
             begin[-1].replace("label %first", "label %test"),
             "test:",
-            "  %lane = phi i64 [ 0, %begin ], [ %next_lane, %block_end ]",
+            "  %lane = phi i64 [ %first_lane, %begin ], [ %next_lane, %block_end ]",
             "  %is_left = icmp slt i64 %lane, %lanes",
             "  br i1 %is_left, label %first, label %end",
             "first:",
@@ -138,6 +180,14 @@ class _LanePrinter(RoutinePrinter):
             "  br label %test",
             *end,
         ]
+
+    def _find_sums(self) -> None:
+        """Append code that finds the partial sums of these lanes, and the lanes that have a sample."""
+        row = self.new(f"getelementptr ptr, ptr %rows, i64 {self._row_of_sums}")
+        sums = self.new(f"load ptr, ptr {row}{_CONSTANT}")
+        place = self.new(f"and i64 %lane, {PARTIAL_SUMS - 1}")
+        self.lines.append(f"  %sums = getelementptr double, ptr {sums}, i64 {place}")
+        self._sampled = "" if self._is_full else self._samples()
 
     def _kind_of(self, name: str) -> Type:
         return self._kind if name in self._varying else Type()
@@ -205,6 +255,28 @@ class _LanePrinter(RoutinePrinter):
             self._put(self._vector(statement.operand), self._address(statement.cell))
         else:
             super()._store(statement)
+
+    def _add(self, statement: Add) -> None:
+        cell, numbers = statement.cell, self._kind.numbers
+        strides = tuple([(counter, PARTIAL_SUMS * factor) for counter, factor in cell.strides])
+        address = self._address(Cell(SUMS, PARTIAL_SUMS * cell.start, strides))
+        number, part = self._vector(statement.operand), self._sums.kind
+        total = self._loaded(address, part)
+        for first in range(0, self._kind.lanes, part.lanes):
+            added = self._sums.instruction(OPCODES["add"], [total, self._part(number, numbers, first)])
+            if self._sampled:
+                mask = self._part(self._sampled, self._kind.bits, first)
+                added = self.new(f"select {part.bits} {mask}, {part.numbers} {added}, {part.numbers} {total}")
+            total = added
+        self._put(total, address, part)
+
+    def _part(self, vector: str, kind: str, first: int) -> str:
+        """Append code that extracts the lanes for the partial sums from lane `first` on."""
+        lanes = self._sums.kind.lanes
+        if lanes == self._kind.lanes:
+            return vector
+        which = ", ".join([f"i32 {lane}" for lane in range(first, first + lanes)])
+        return self.new(f"shufflevector {kind} {vector}, {kind} poison, <{lanes} x i32> <{which}>")
 
     def _print_iteration(self, statement: For) -> None:
         counter, at = statement.step_of or ("", ())
@@ -328,9 +400,9 @@ class _LanePrinter(RoutinePrinter):
             line = self.new(f"getelementptr i8, ptr {address}, i64 {ahead}")
             self.lines.append(f"  call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
 
-    def _put(self, value: str, address: str) -> None:
-        size = self._kind.bytes // self._kind.lanes
-        self.lines.append(f"  store {self._kind.numbers} {value}, ptr {address}, align {size}")
+    def _put(self, value: str, address: str, kind: Type | None = None) -> None:
+        kind = kind or self._kind
+        self.lines.append(f"  store {kind.numbers} {value}, ptr {address}, align {kind.bytes // kind.lanes}")
 
     def _samples(self) -> str:
         """Append code that says which lanes have a sample. The other lanes have arbitrary numbers."""

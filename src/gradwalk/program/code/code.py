@@ -10,14 +10,12 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, NAMES, TAKE, ProgramError
+from gradwalk.program.code.opcodes import ARITIES, CALL, TAKE, ProgramError
 
 # Opcode -> number of operands stored in the instruction itself. The operands of a call and the table of a `take` are
 # stored in lists of the program.
-_ARITIES = numpy.zeros(max(NAMES) + 1, numpy.int32)
-_ARITIES[TAKE] = 1
-for _opcode, _instruction in INSTRUCTIONS.items():
-    _ARITIES[_opcode] = _instruction.arity
+_ARITIES = numpy.zeros(max(*ARITIES, CALL, TAKE) + 1, numpy.int32)
+_ARITIES[[*ARITIES, TAKE]] = [*ARITIES.values(), 1]
 
 _set = object.__setattr__  # sets attributes of a frozen dataclass
 
@@ -99,7 +97,7 @@ class Code:
             return self.calls[x][1]
         if opcode == TAKE:
             return (x, *self.tables[y])
-        return row[1 : 1 + INSTRUCTIONS[opcode].arity]
+        return row[1 : 1 + ARITIES[opcode]]
 
     def depending(self, inputs: Sequence[bool]) -> list[bool]:
         """Return a flag per index: whether its number depends on an input whose flag in `inputs` is set."""

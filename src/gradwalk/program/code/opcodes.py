@@ -54,5 +54,7 @@ def _described(row: Operation | Fused) -> OpcodeInfo:
 
 # Instructions with a fixed number of operands: all but `CALL` and `TAKE`.
 INSTRUCTIONS = {opcodes.OPCODES[row.name]: _described(row) for row in ROWS}
+# Opcode -> number of operands. `SUM` also occurs in programs that are compiled for lanes: see `lane_program`.
+ARITIES = {opcode: instruction.arity for opcode, instruction in INSTRUCTIONS.items()} | {SUM: 1}
 NAMES = {opcode: instruction.name for opcode, instruction in INSTRUCTIONS.items()} | {CALL: "call", TAKE: "take"}
 OPCODES = {name: opcode for opcode, name in NAMES.items()}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy
 
 from gradwalk.program.code.code import Code
-from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
+from gradwalk.program.code.opcodes import ARITIES, CALL, TAKE
 
 
 class Part(NamedTuple):
@@ -73,7 +73,7 @@ def part(code: Code, own: Sequence[int], inputs: Sequence[int], outputs: Sequenc
         elif opcode == TAKE:
             rows.append((opcode, place[x], tables.setdefault(y, len(tables)), 0))
         else:
-            arity = INSTRUCTIONS[opcode].arity
+            arity = ARITIES[opcode]
             moved = [place[index] for index in (x, y, z)[:arity]]
             rows.append((opcode, *moved, *(0,) * (3 - arity)))
     found = Code(

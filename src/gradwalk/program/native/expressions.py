@@ -305,8 +305,8 @@ def symbol(function: str, kind: Type) -> str:
     if _is_intrinsic(function, kind):
         return kind.intrinsic(function)
     if function in _HELPERS or function in DEFINITIONS:
-        return f"{'own' if kind.lanes == 1 else 'lanes_own'}_{function}"
-    return f"{PREFIX if kind.lanes == 1 else 'lanes_'}{function.removeprefix(PREFIX)}"
+        return f"{'own' if kind.lanes == 1 else f'lanes_{kind.lanes}_own'}_{function}"
+    return f"{PREFIX if kind.lanes == 1 else f'lanes_{kind.lanes}_'}{function.removeprefix(PREFIX)}"
 
 
 def _is_intrinsic(function: str, kind: Type) -> bool:

@@ -30,6 +30,7 @@ from gradwalk.program.routine.lower_calls import routine
 from gradwalk.program.routine.statements import (
     INPUTS,
     Actions,
+    Add,
     Assign,
     Cell,
     Choose,
@@ -526,6 +527,7 @@ _PRINT = {
     Take: "_take",
     Assign: "_assign",
     Store: "_store",
+    Add: "_add",
     Select: "_select",
     Grow: "_grow",
     For: "_for",

@@ -56,6 +56,11 @@ class Vectors(NamedTuple):
     functions: frozenset[str]
     of_rows: frozenset[str] = frozenset()
 
+    @property
+    def registers(self) -> int:
+        """The number of vector registers of the instruction set."""
+        return 32 if self.letter == "e" else 16
+
 
 class Target(NamedTuple):
     """The target of the printed code.

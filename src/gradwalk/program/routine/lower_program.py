@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gradwalk.base.cached import cached_property
 from gradwalk.program.code.code import Code
-from gradwalk.program.code.opcodes import CALL, TAKE
+from gradwalk.program.code.opcodes import CALL, SUM, TAKE
 from gradwalk.program.code.parts import Part, split
 from gradwalk.program.reroll.repeats import Moving, even_runs, result
 from gradwalk.program.routine.layout import Access, Loops, Span, in_cells, merged, order, table_access
@@ -25,7 +25,9 @@ from gradwalk.program.routine.numbers import OTHER, Groups, Numbers
 from gradwalk.program.routine.statements import (
     INPUTS,
     RESULTS,
+    SUMS,
     UNIFORM,
+    Add,
     Assign,
     Cell,
     Compute,
@@ -71,12 +73,19 @@ class _Plan:
     def __init__(self, code: Code, order: Order) -> None:
         self.placement = Placement(code, loops_to_print(code))
         self.spans = _spans(code, self.placement)
-        self._order = order
+        self._code, self._order = code, order
 
     @cached_property
     def cell_of(self) -> NDArray[numpy.int64]:
         """The cell of each index in `memory`."""
         return cells(self.placement, self._order)
+
+    @cached_property
+    def sum_of(self) -> NDArray[numpy.int64]:
+        """The cell of each `SUM` in `SUMS`, by the index of the instruction."""
+        is_sum = numpy.zeros(self._code.count, bool)
+        is_sum[self._code.first :] = self._code.instructions[::4] == SUM
+        return numpy.cumsum(is_sum) - 1
 
     @property
     def cells(self) -> int:
@@ -361,7 +370,7 @@ class _ProgramLowering:
         self._lowering = lowering
         self._varies = varies
         self._code = code
-        plan = lowering.plan(code)
+        self._plan = plan = lowering.plan(code)
         self._placement = plan.placement
         self._inputs = lowering.even(operands, plan.spans)
         self._known: dict[int, Operand] = {}  # index -> operand that is the result
@@ -402,7 +411,7 @@ class _ProgramLowering:
         for i in numpy.flatnonzero((which < 0) | (numpy.diff(which, prepend=-1) != 0)).tolist():
             row, index = rows[i].tolist(), code.first + instructions.start + i
             if row[0] != CALL:
-                self._instruction(index, row, [self._fixed(used) for used in code.used(row)])
+                self._instruction(Moving(index, ()), row, [self._fixed(used) for used in code.used(row)])
                 if kept[index]:
                     self._lowering.add(Store(self._cell(Moving(index, ())), self._known[index]))
             elif row[1] not in self._called:
@@ -413,19 +422,24 @@ class _ProgramLowering:
         """Append an instruction inside the loops `around`."""
         row = self._code.instructions[4 * i : 4 * i + 4].tolist()
         index = self._code.first + i
-        self._instruction(index, row, [self._operand(place, around) for place in self._placement.operands(i, around)])
+        operands = [self._operand(place, around) for place in self._placement.operands(i, around)]
+        self._instruction(result(self._code, i, around), row, operands)
         place = self._placement.keeps(i, around)
         if place is not None:
             self._lowering.add(Store(self._cell(place), self._known[index]))
 
-    def _instruction(self, index: int, row: Sequence[int], operands: list[Operand]) -> None:
+    def _instruction(self, place: Moving, row: Sequence[int], operands: list[Operand]) -> None:
+        if row[0] == SUM:
+            moved = in_cells(self._plan.sum_of, place)
+            self._lowering.add(Add(Cell(SUMS, moved.start, self._strides(moved.strides)), operands[0]))
+            return
         name = self._lowering.name("v", varies=self._varies)
         if row[0] == TAKE:
             table, stride = self._lowering.in_array(operands[1:])
             self._lowering.add(Take(name, operands[0], table, stride, len(operands) - 1))
         else:
             self._lowering.add(Compute(name, row[0], operands))
-        self._known[index] = name
+        self._known[place.start] = name
 
     def _call(self, which: int) -> None:
         code = self._code
@@ -576,7 +590,8 @@ def lowered_on_lanes(code: Code, uniform: int, lanes: int, lower_call: LowerCall
 
     Args:
         code: The program. The first inputs are the same for all samples and are in the array `UNIFORM`; the inputs that
-            vary are in `INPUTS`. The outputs are stored in `RESULTS`.
+            vary are in `INPUTS`. The outputs are stored in `RESULTS`. An instruction `SUM` adds its operand to the next
+            cell of `SUMS`.
         uniform: The number of inputs that are the same for all samples.
         lanes: The number of samples that run together.
         lower_call: As for `lowered`.

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 INPUTS = "values"  # the array that holds the inputs and, for one sample, receives the outputs
 UNIFORM, RESULTS = "uniform", "results"  # on lanes: the array of inputs that are the same for all samples, and outputs
+SUMS = "sums"  # on lanes: the sums of a result over the samples
 
 
 class Cell(NamedTuple):
@@ -82,6 +83,13 @@ class Assign(NamedTuple):
 
 class Store(NamedTuple):
     """Write a number to a cell. On lanes, it is undefined for samples for which the statement does not run."""
+
+    cell: Cell
+    operand: Operand
+
+
+class Add(NamedTuple):
+    """On lanes, add the number of each sample to a sum over the samples."""
 
     cell: Cell
     operand: Operand
@@ -234,7 +242,21 @@ class Select(NamedTuple):
 
 
 Statement = (
-    Compute | Read | Count | Take | Assign | Store | Select | Grow | For | Product | Actions | While | Lost | Choose
+    Compute
+    | Read
+    | Count
+    | Take
+    | Assign
+    | Store
+    | Add
+    | Select
+    | Grow
+    | For
+    | Product
+    | Actions
+    | While
+    | Lost
+    | Choose
 )
 
 
@@ -278,7 +300,7 @@ def operands_in(statements: Sequence[Statement]) -> Iterator[Operand]:
     for statement in flattened(statements):
         if isinstance(statement, Compute):
             yield from statement.operands
-        elif isinstance(statement, Read | Assign | Store):
+        elif isinstance(statement, Read | Assign | Store | Add):
             yield statement.operand
         elif isinstance(statement, Take):
             yield statement.subscript

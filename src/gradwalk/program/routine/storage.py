@@ -14,7 +14,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.program.code.code import Code
-from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
+from gradwalk.program.code.opcodes import ARITIES, CALL, TAKE
 from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, Repeat, operand, result, traversed
 from gradwalk.program.routine.layout import Access, Loops, in_cells, indices, table_access
@@ -77,7 +77,7 @@ class Placement:
         iterations.
         """
         opcode, _, table, _ = self.code.instructions[4 * i : 4 * i + 4].tolist()
-        for column in range(1, 2 if opcode == TAKE else 1 + INSTRUCTIONS[opcode].arity):
+        for column in range(1, 2 if opcode == TAKE else 1 + ARITIES[opcode]):
             yield operand(self.code, i, column, around)
         if opcode == TAKE:
             for entry in self.code.tables[table]:
