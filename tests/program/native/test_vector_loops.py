@@ -64,6 +64,14 @@ def shifted(x: Any) -> Any:
     return numpy.sin(x[1:]) * x[:-1] - numpy.exp(x[::-1][1:])
 
 
+def neighbors(x: Any) -> Any:
+    """Compute with results of the element before, and of the element before that one."""
+    found = []
+    for a, b, c in zip(x, x[1:], x[2:], strict=False):
+        found.append(gm.exp(gm.sin(a) * b) * gm.sin(b) + gm.exp(gm.sin(b) * c))
+    return numpy.array(found)
+
+
 def running(x: Any) -> Any:
     total, found = x[0], []
     for number in x[1:]:
@@ -90,7 +98,7 @@ def cost_of(f: Any) -> Any:
     return lambda x: (f(x) * numpy.linspace(1.0, 2.0, len(f(x)))).sum()
 
 
-FUNCTIONS = [shifted, running, in_rows, scanned, chosen]
+FUNCTIONS = [shifted, neighbors, running, in_rows, scanned, chosen]
 
 
 @pytest.mark.parametrize("order", ["value", "gradient", "reverse over reverse", "forward over reverse"])
@@ -106,6 +114,11 @@ def test_functions_of_arrays_give_the_same_bits(f, order, exact):
     for size in (12, 21):
         x = numpy.random.default_rng(size).normal(size=size)
         assert same(jit(run, backend="llvm")(x), jit(run, backend="lanes")(x)).all()
+
+
+def test_results_of_the_iteration_before_are_shifted(exact):
+    jit(neighbors, backend="llvm")(numpy.linspace(0.1, 1.0, 40))
+    assert not IS_COMPILED or any("<4 x i32> <i32 4, i32 0, i32 1, i32 2>" in text for text in exact)
 
 
 @pytest.mark.parametrize("lanes", [2, 8])

@@ -58,7 +58,30 @@ def test_sum_runs_in_order_but_its_terms_run_together():
     total = [Read("v3", "m0"), Compute("v4", ADD, ["v3", "v2"]), Assign("m0", "v4")]
     split = split_loop(loop(*total[:1], *terms, *total[1:]))
     assert split is not None
-    assert (list(split.together), list(split.in_order)) == (terms, total)
+    assert (list(split.together), list(split.in_order), split.passed) == (terms, total, {})
+
+
+def test_numbers_of_the_iteration_before_run_together():
+    # Iteration i stores 2 * (2 * a[i] + what iteration i - 1 doubled before).
+    reads = [Read("v1", "m1"), Read("v2", "m2")]
+    first, second = doubled("v3", at(0)), Compute("v4", ADD, ["v1", "v3"])
+    rest = [Compute("v5", MUL, ["v2", "v4"]), Store(at(50), "v5")]
+    assigns = [Assign("m1", "v3"), Assign("m2", "v4")]
+    split = split_loop(loop(*reads, first, second, *rest, *assigns))
+    assert split is not None
+    assert (split.in_order, split.passed) == ([], {"m1": "v3", "m2": "v4"})
+    assert list(split.together) == [first, reads[0], second, reads[1], *rest, *assigns]
+
+
+def test_numbers_that_depend_on_those_before_run_in_order():
+    through_another = [Read("v1", "m1"), Read("v2", "m2"), doubled("v3", "v1"), doubled("v4", "v2")]
+    assert not together(*through_another, Assign("m1", "v4"), Assign("m2", "v3"))
+    through_memory = [Read("v1", "m1"), Store(at(0), "v1"), doubled("v2", at(0)), Assign("m1", "v2")]
+    assert not together(*through_memory)
+    of_the_same_iteration = [doubled("v1", at(0)), Assign("m1", "v1"), Read("v2", "m1")]
+    assert together(*of_the_same_iteration) == of_the_same_iteration[:1]
+    twice = [Read("v1", "m1"), doubled("v2", at(0)), doubled("v3", at(0)), Assign("m1", "v2"), Assign("m1", "v3")]
+    assert [part.result for part in together(*twice)] == ["v2", "v3"]
 
 
 @pytest.mark.parametrize("distance", [1, -1, 9, -9])
@@ -155,8 +178,9 @@ cells = st.builds(at, st.integers(0, 12), st.integers(-2, 3), st.sampled_from("a
 
 @st.composite
 def loops(draw) -> For:
-    """Draw a loop with sums, products, writes, and variables that change."""
-    body, names = [], []
+    """Draw a loop with sums, products, writes, and variables that change, which it may read at its start."""
+    body = [Read("v90", "m"), Read("v91", "n")] if draw(st.booleans()) else []
+    names = [part.result for part in body]
     for i in range(draw(st.integers(1, 7))):
         operands = st.one_of(cells, st.sampled_from([*names, 2.0]) if names else cells)
         kind = draw(st.sampled_from("ccccssram"))
@@ -166,7 +190,7 @@ def loops(draw) -> For:
         elif kind == "s":
             body.append(Store(draw(cells), draw(operands)))
         elif kind == "a":
-            body.append(Assign("m", draw(operands)))
+            body.append(Assign(draw(st.sampled_from("mn")), draw(operands)))
         else:
             body.append(Read(f"v{i}", "m") if kind == "r" else Count(f"v{i}", 3, (("i", 1),)))
             names.append(f"v{i}")
@@ -179,7 +203,7 @@ def test_split_loops_give_the_same_results(drawn, lanes):
     if split is None:
         return
     order = list(range(drawn.times))[:: -1 if drawn.is_reversed else 1]
-    plain, parted = [({}, {"all": {"m": 5}, **{i: {} for i in order}}) for _ in range(2)]
+    plain, parted = [({}, {"all": {"m": 5, "n": 7}, **{i: {} for i in order}}) for _ in range(2)]
     for i in order:
         ran(drawn.body, *plain, i)
     for first in range(0, drawn.times, lanes):
@@ -187,9 +211,12 @@ def test_split_loops_give_the_same_results(drawn, lanes):
         for statement in split.together:
             before = dict(parted[0])  # all lanes read before any lane writes
             written = {}
-            for i in chunk:
+            for k, i in enumerate(chunk):
                 memory = dict(before)
                 ran([statement], memory, parted[1], i)
+                if isinstance(statement, Read) and statement.operand in split.passed and k:
+                    number = split.passed[statement.operand]
+                    parted[1][i][statement.result] = parted[1][chunk[k - 1]][number]
                 written |= {key: memory[key] for key in memory if before.get(key) != memory[key] or key not in before}
             parted[0].update(written)
         for i in chunk:

@@ -56,6 +56,8 @@ class VectorLoopPrinter(RoutinePrinter):
         self._vectors: dict[str, str] = {}  # variable of the open loop -> name of the vector of its iterations
         self._loop = ""  # counter of the open loop
         self._direction = 1  # how the counter changes from one iteration to the next
+        self._iterations = 0  # the number of lanes that are iterations
+        self._passed: Mapping[str, str] = {}  # variable -> the number that an iteration passes on with it
         self._masks: Mapping[int, str] = {}  # which lanes are iterations, in order (1) and reversed (-1); {}: all are
 
     def declarations(self) -> list[str]:
@@ -116,6 +118,7 @@ class VectorLoopPrinter(RoutinePrinter):
         assert isinstance(loop.times, int)
         self._vectors, self._loop = {}, loop.counter
         self._direction = -1 if loop.is_reversed else 1
+        self._iterations, self._passed = count, split.passed
         active = [f"i1 {'true' if lane < count else 'false'}" for lane in range(lanes)]
         self._masks = {step: f"<{', '.join(active[::step])}>" for step in (1, -1)} if count < lanes else {}
         counter = self.new(f"sub i64 {loop.times - 1}, {first}") if loop.is_reversed else first
@@ -131,7 +134,9 @@ class VectorLoopPrinter(RoutinePrinter):
             operands = [self._in_lanes(operand) for operand in statement.operands]
             self._vectors[statement.result] = self._lanes.instruction(statement.opcode, operands)
         elif isinstance(statement, Read):
-            self._vectors[statement.result] = self._in_lanes(statement.operand)
+            is_passed = isinstance(statement.operand, str) and statement.operand in self._passed
+            vector = self._passed_on(str(statement.operand)) if is_passed else self._in_lanes(statement.operand)
+            self._vectors[statement.result] = vector
         elif isinstance(statement, Count):
             step = self._direction * factors(statement.factors).get(self._loop, 0)
             number = self._lanes.splat("i64", self._sum(statement.first, statement.factors))
@@ -141,9 +146,19 @@ class VectorLoopPrinter(RoutinePrinter):
             )
         else:
             assert isinstance(statement, Store | Assign)
-            cell = _target(statement)
-            assert isinstance(cell, Cell)
-            self._store_lanes(cell, self._in_lanes(statement.operand))
+            target, vector = _target(statement), self._in_lanes(statement.operand)
+            if isinstance(target, Cell):
+                self._store_lanes(target, vector)
+            else:
+                last = self.new(f"extractelement {self._kind.numbers} {vector}, i64 {self._iterations - 1}")
+                self.lines.append(f"  store double {last}, ptr %{target}")
+
+    def _passed_on(self, variable: str) -> str:
+        """Return the name of a vector with the number of the iteration before in each lane."""
+        vector, numbers, lanes = self._vectors[self._passed[variable]], self._kind.numbers, self._kind.lanes
+        first = self.new(f"insertelement {numbers} poison, double {self._operand(variable)}, i64 0")
+        order = ", ".join([f"i32 {lane}" for lane in (lanes, *range(lanes - 1))])
+        return self.new(f"shufflevector {numbers} {vector}, {numbers} {first}, <{lanes} x i32> <{order}>")
 
     def _print_in_order(self, loop: For, statements: Sequence[Statement], counter: str, count: int) -> None:
         """Print statements as a loop over the lanes. It reads the vectors from memory."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 from gradwalk.program.routine.statements import (
@@ -30,12 +32,15 @@ class Split(NamedTuple):
     """The statements of a loop in two parts. For some consecutive iterations, the first part can run before the second.
 
     Attributes:
-        together: The statements that can run for several iterations at once.
+        together: The statements that can run for several iterations at once, in an order in which they can run.
         in_order: The statements that must run for one iteration after the other.
+        passed: Maps each variable that `together` reads and assigns to the variable whose number is assigned to it, for
+            the next iteration.
     """
 
     together: Sequence[Statement]
     in_order: Sequence[Statement]
+    passed: Mapping[str, str]
 
 
 class _Access(NamedTuple):
@@ -67,9 +72,12 @@ def split_loop(loop: For, is_allowed: Callable[[int], bool] = lambda _: True) ->
     if len(inside) > _MOST or not all(isinstance(part, _SIMPLE | Take | Select | For | Choose) for part in inside):
         return None
     allowed = {i for i, part in enumerate(loop.body) if not isinstance(part, Compute) or is_allowed(part.opcode)}
-    together = _Dependences(loop, loop.times).together(allowed)
-    parts = [[statement for i, statement in enumerate(loop.body) if (i in together) is flag] for flag in (True, False)]
-    return Split(*parts) if parts[0] else None
+    dependences = _Dependences(loop, loop.times)
+    order = dependences.together(allowed)
+    if not order:
+        return None
+    in_order = [statement for i, statement in enumerate(loop.body) if i not in set(order)]
+    return Split([loop.body[i] for i in order], in_order, dependences.passed(order))
 
 
 def factors(strides: Iterable[tuple[str, int]]) -> dict[str, int]:
@@ -89,17 +97,55 @@ class _Dependences:
         self._assigned = {part.target for part in inside if isinstance(part, Assign) and isinstance(part.target, str)}
         self._made = {name: i for i, part in enumerate(loop.body) for x in flattened([part]) for name in _made(x)}
         self._accesses = [access for i, statement in enumerate(loop.body) for access in _accesses(i, statement)]
+        self._passing = {  # position of a statement that reads or assigns a variable which is passed on -> the variable
+            i: passing for passing in _passing(loop.body, self._made) for i in (*passing.reads, passing.assign)
+        }
 
-    def together(self, allowed: Set[int]) -> Set[int]:
-        """Return the positions of the statements that can run for several iterations at once, if they are `allowed`."""
+    def together(self, allowed: Set[int]) -> list[int]:
+        """Return the positions of the statements that can run for several iterations at once, if they are `allowed`.
+
+        The positions are in an order in which the statements can run.
+        """
         found = {i for i in allowed if isinstance(self._body[i], _SIMPLE)}
-        while wrong := {i for i in found if not self._can_run(i, found)}:
-            found -= wrong
-        return found
+        while True:
+            while wrong := {i for i in found if not self._can_run(i, found)}:
+                found -= wrong
+            sorter = TopologicalSorter({i: self._before(i, found) for i in sorted(found)})
+            try:
+                sorter.prepare()
+            except CycleError as error:
+                found.difference_update(error.args[1])
+                continue
+            return _first_to_last(sorter)
+
+    def passed(self, together: Sequence[int]) -> dict[str, str]:
+        """Return the variables that are passed on, and their numbers, if their statements are `together`."""
+        return {self._passing[i].variable: self._passing[i].number for i in together if i in self._passing}
+
+    def _before(self, position: int, together: Set[int]) -> list[int]:
+        """Return the positions of the statements that must run before a statement, among those `together`."""
+        statement = self._body[position]
+        names = [operand for operand in operands_in([statement]) if isinstance(operand, str)]
+        found = {self._made[name] for name in names if name in self._made}
+        passing = self._passing.get(position)
+        if passing is not None:
+            found.update([self._made[passing.number]] if position in passing.reads else passing.reads)
+        own = [access for access in self._accesses if access.position == position]
+        found |= {
+            other.position
+            for other in self._accesses
+            for access in own
+            if other.position < position and other.cell.array == access.cell.array
+            if other.is_write or access.is_write
+        }
+        return [i for i in found if i in together]
 
     def _can_run(self, position: int, together: Set[int]) -> bool:
         """Return whether a statement can run for several iterations at once if the other statements `together` do."""
         statement = self._body[position]
+        passing = self._passing.get(position)
+        if passing is not None:
+            return {self._made[passing.number], passing.assign, *passing.reads} <= together
         target = statement.cell if isinstance(statement, Store) else getattr(statement, "target", None)
         if isinstance(target, str) or (target is not None and not self._is_free(position, target, together)):
             return False
@@ -143,6 +189,62 @@ class _Dependences:
 
 
 _SIMPLE = Compute | Read | Count | Assign | Store
+
+
+class _Passing(NamedTuple):
+    """A variable by which each iteration passes a number to the next one.
+
+    Attributes:
+        variable: The variable.
+        number: The name of the number in the iteration that passes it on.
+        reads: The positions of the statements that read the number of the iteration before.
+        assign: The position of the statement that assigns the number.
+    """
+
+    variable: str
+    number: str
+    reads: Set[int]
+    assign: int
+
+
+def _passing(body: Sequence[Statement], made: Mapping[str, int]) -> list[_Passing]:
+    """Return the variables that pass on a number which does not depend on the number that they passed before."""
+    assigns = [(i, part) for i, part in enumerate(body) if isinstance(part, Assign) and isinstance(part.target, str)]
+    inside = [part.target for part in flattened(body) if isinstance(part, Assign)]
+    found = []
+    for position, part in assigns:
+        name, number = str(part.target), part.operand
+        users = {i for i, other in enumerate(body) if name in operands_in([other])}
+        is_simple = all(isinstance(body[i], Read) and i < position for i in users)
+        if not is_simple or not isinstance(number, str) or number not in made or inside.count(name) > 1:
+            continue
+        if not users & _sources(made[number], body, made):
+            found.append(_Passing(name, number, users, position))
+    return found
+
+
+def _sources(position: int, body: Sequence[Statement], made: Mapping[str, int]) -> set[int]:
+    """Return the positions of the statements that define what a statement needs, and of the statement itself."""
+    found, waiting = set(), [position]
+    while waiting:
+        position = waiting.pop()
+        if position not in found:
+            found.add(position)
+            names = [operand for operand in operands_in([body[position]]) if isinstance(operand, str)]
+            waiting += [made[name] for name in names if name in made]
+    return found
+
+
+def _first_to_last(sorter: TopologicalSorter[int]) -> list[int]:
+    """Return all positions in an order of the sorter, smaller positions first."""
+    order: list[int] = []
+    ready: list[int] = []
+    while sorter.is_active():
+        for position in sorter.get_ready():
+            heapq.heappush(ready, position)
+        order.append(heapq.heappop(ready))
+        sorter.done(order[-1])
+    return order
 
 
 def _made(statement: Statement) -> list[str]:
