@@ -132,7 +132,7 @@ class _Steps:
         spans = merged([*spans, *(lowering.spans(loop.condition.code, flags) if loop.condition else ())])
         self.carry = _changing(lowering, spans, 0, size, varies=varies)
         self.carry.set(operands[:size])
-        self.consts = lowering.even(consts, _within(spans, size, fixed), is_exact=True)
+        self.consts = lowering.in_affine_cells(consts, _within(spans, size, fixed), is_exact=True)
 
     @property
     def stored(self) -> int:
@@ -359,7 +359,7 @@ class _StepsBack:
         varies = trail.steps.varies
         self._dys = _columns(lowering, seeds[carry:], out)
         spans = lowering.spans(self._code, self._flags() if varies else [])
-        self._consts = lowering.even(trail.steps.consts, _within(spans, 1 + carry, fixed), is_exact=True)
+        self._consts = lowering.in_affine_cells(trail.steps.consts, _within(spans, 1 + carry, fixed), is_exact=True)
         self.cotangents = _changing(lowering, spans, first, carry, varies=varies)
         self.cotangents.set(seeds[:carry])
         self.totals = _changing(lowering, spans, first + carry, fixed, varies=varies)

@@ -287,7 +287,9 @@ class Lowering:
         """Append the statements of a call; return its results."""
         return self._lower_call(self, call, operands, trails)
 
-    def even(self, operands: Sequence[Operand], spans: Sequence[Span], *, is_exact: bool = False) -> list[Operand]:
+    def in_affine_cells(
+        self, operands: Sequence[Operand], spans: Sequence[Span], *, is_exact: bool = False
+    ) -> list[Operand]:
         """Return the operands, with each span of them in cells whose indices are affine, as all accesses to it need.
 
         If `is_exact`, a span is left as it is if only some of its operands vary.
@@ -297,10 +299,10 @@ class Lowering:
             part = found[span.least : span.greatest + 1]
             if is_exact and len(set(map(self.varies, part))) > 1:
                 continue
-            found[span.least : span.greatest + 1] = self._in_affine_cells(part, span.moved(-span.least).accesses)
+            found[span.least : span.greatest + 1] = self._affine(part, span.moved(-span.least).accesses)
         return found
 
-    def _in_affine_cells(self, operands: Sequence[Operand], accesses: Sequence[Access]) -> Sequence[Operand]:
+    def _affine(self, operands: Sequence[Operand], accesses: Sequence[Access]) -> Sequence[Operand]:
         """Return cells with these numbers. They are copied to a new array unless all accesses are affine."""
         given = Numbers.of(self.groups, operands)
         if given.are_in_one_group and (given.stride or all(access.is_affine(given.starts) for access in accesses)):
@@ -372,7 +374,7 @@ class _ProgramLowering:
         self._code = code
         self._plan = plan = lowering.plan(code)
         self._placement = plan.placement
-        self._inputs = lowering.even(operands, plan.spans)
+        self._inputs = lowering.in_affine_cells(operands, plan.spans)
         self._known: dict[int, Operand] = {}  # index -> operand that is the result
         self._carried: dict[int, tuple[str, str]] = {}  # instruction -> variable, and its value in this iteration
         self._counters: list[str] = []  # counters of the open loops
