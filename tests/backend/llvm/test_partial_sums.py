@@ -7,7 +7,7 @@ import pytest
 from checkout import IS_COMPILED
 from kernels import on_lanes, same
 
-from gradwalk import grad, jit, vmap
+from gradwalk import grad, jit, loops, vmap
 from gradwalk import math as gm
 from gradwalk.backend import lane_kernel
 from gradwalk.backend.cpu import lanes
@@ -15,6 +15,7 @@ from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.backend.llvm import vector_ir
 from gradwalk.backend.llvm.lane_program import lane_program
 from gradwalk.backend.llvm.side_by_side import FEWEST_VECTORS, vectors_side_by_side
+from gradwalk.backend.loops.loop_kernel import LoopKernel
 from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.program.code.opcodes import SUM
@@ -43,9 +44,13 @@ def numbers(count, width=0):
 
 
 def routine_of(step, *args):
-    schedule = step.lower(*args).kernel.schedule
-    analysis = analyse(schedule.program, schedule.varies, schedule.reduced, schedule.apart)
-    program = lane_program(analysis, make_prologue(analysis), has_sums=schedule.reduced)
+    kernel = step.lower(*args).kernel
+    if isinstance(kernel, LoopKernel):
+        _, program = kernel.scheduled()
+    else:
+        schedule = kernel.schedule
+        analysis = analyse(schedule.program, schedule.varies, schedule.reduced, schedule.apart)
+        program = lane_program(analysis, make_prologue(analysis), has_sums=schedule.reduced)
     return routine_on_lanes(program.code, program.scalars, 16)
 
 
@@ -102,7 +107,15 @@ def large(c, t):
     return [x * y for x, y in zip(found, reversed(found), strict=True)]
 
 
-@pytest.mark.parametrize("f", [calling, large, lambda c, t: polynomial(c[:3], t)], ids=["calling", "large", "short"])
+def searching(c, t):
+    return loops.while_loop(lambda x: x * x > 0.5, lambda x: 0.5 * x, t) + polynomial(c, t)
+
+
+def short(c, t):
+    return polynomial(c[:3], t)
+
+
+@pytest.mark.parametrize("f", [calling, large, searching, short])
 def test_other_programs_run_on_two_vectors(f):
     step = jit(vmap(f, in_axes=(None, 0)), backend="lanes")
     assert vectors_side_by_side(routine_of(step, numpy.linspace(0.1, 1.0, 600), numpy.ones(40)), 32) == FEWEST_VECTORS

@@ -18,12 +18,15 @@ from gradwalk.program.routine.statements import (
     Add,
     Assign,
     Cell,
+    Choose,
     Compute,
     For,
     Operand,
     Read,
     Routine,
     Store,
+    While,
+    flattened,
     operands_in,
 )
 
@@ -47,7 +50,9 @@ def vectors_side_by_side(routine: Routine, registers: int) -> int:
                 most_live = max(most_live, _most_live(loop, routine.varying))
             else:
                 waiting.append((loop.body, runs * loop.times))
-    if 2 * in_chains < work_of(routine.statements):
+    # The lanes of a group wait for each other in a `While` and in a `Choose`, so larger groups would wait longer.
+    may_wait = any(isinstance(part, While | Choose) for part in flattened(routine.statements))
+    if may_wait or 2 * in_chains < work_of(routine.statements):
         return FEWEST_VECTORS
     cells = sum(routine.arrays.values()) if not routine.growing else math.inf
     vectors = _MOST_VECTORS
