@@ -15,6 +15,7 @@ import scipy.optimize
 from checkout import IS_COMPILED
 from numpy.exceptions import AxisError
 from references import jax, jnp
+from whole_arrays import calls_of
 from work import count_calls
 
 from gradwalk import (
@@ -36,7 +37,7 @@ from gradwalk import (
     vmap,
 )
 from gradwalk import numpy as gnp
-from gradwalk.arrays import array_functions, map_call, recorder
+from gradwalk.arrays import array_functions, kinds, map_call, recorder
 from gradwalk.arrays.array_program import ArrayProgram
 from gradwalk.arrays.traced_array import TracedArray
 
@@ -503,3 +504,27 @@ def test_array_that_is_kept_cannot_be_used_later(whole):
     jit(lambda x: kept.append(x) or x.sum())(x)
     with pytest.raises(RecordingError, match="ended"):
         grad(lambda y: (y * kept[0]).sum())(x)
+
+
+@pytest.mark.usefixtures("whole")
+class TestJoinedCalls:
+    def test_arrays_that_one_call_uses_are_not_stored(self):
+        def f(x):
+            most = x.max()
+            return most + math.log(math.exp(x - most).sum())
+
+        recorded = jit(grad(f))
+        numpy.testing.assert_allclose(recorded(x), jax.nn.softmax(jnp.array(x)), rtol=1e-12)
+        # The maximum, its share of the sum, the sum, the slope of the sum, and the slopes.
+        assert calls_of(recorded, map_call.MapCall, kinds.Sum) == [map_call.Extremes, *[map_call.MapCall] * 4]
+
+    @pytest.mark.parametrize("reused", [False, True])
+    def test_arrays_that_several_calls_use_are_computed_once(self, reused):
+        def f(x, rate):
+            y = numpy.exp(x) * (x * x).sum()
+            z = y + rate * y.sum() if reused else y
+            return numpy.sort(z * numpy.cos(x)) if reused else z + numpy.sin(x)
+
+        for way in (f, lambda x, rate: jvp(f, (x, rate), (t, 1.0))[1]):
+            found = jit(way)(x, 0.25)
+            numpy.testing.assert_allclose(found, way(x, 0.25), rtol=1e-12)

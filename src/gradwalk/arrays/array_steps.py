@@ -15,7 +15,7 @@ import numpy
 
 from gradwalk.arrays.kinds import Sum
 from gradwalk.arrays.layout_calls import Unslice
-from gradwalk.arrays.map_call import MapCall
+from gradwalk.arrays.map_call import Extremes, MapCall, sum_of_arrays
 from gradwalk.base.array_types import Floats
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Indices, Tape
@@ -86,6 +86,8 @@ class CallStep(NamedTuple):
 
 Step = NumberStep | CallStep
 
+_MOST_JOINED = 1000  # maximum number of instructions of a row, if calls are joined
+
 
 def steps_of(tape: Tape, outputs: Indices) -> list[Step]:
     """Return the steps that compute some outputs of a tape."""
@@ -98,14 +100,18 @@ def steps_of(tape: Tape, outputs: Indices) -> list[Step]:
             call, operands, base = tape.calls[calls[i]]
             steps.append(CallStep(call, operands, list(range(base, base + call.outputs))))
     uses = Counter([*outputs, *(index for step in steps for index in step.given)])
-    return _with_memory(_with_sums_in_rows(_of_used(steps, uses), uses), tape, outputs)
+    joined = _joined(_with_sums_in_rows(_of_used(steps, uses), uses), uses)
+    left = Counter([*outputs, *(index for step in joined for index in step.given)])
+    return _with_memory(_of_used(joined, left), tape, outputs)
 
 
 def _of_used(steps: Sequence[Step], uses: Counter[int]) -> list[Step]:
-    """Leave out the results of `MapCall`s that no step uses."""
+    """Leave out the results of `MapCall`s that no step uses, and `MapCall`s without other results."""
     found: list[Step] = []
     for step in steps:
         flags = [uses[index] > 0 for index in step.found]
+        if not any(flags):
+            continue
         if isinstance(step, CallStep) and isinstance(step.call, MapCall) and not all(flags):
             call = step.call.only(flags)
             kept = [index for index, flag in zip(step.found, flags, strict=True) if flag]
@@ -130,6 +136,40 @@ def _with_sums_in_rows(steps: Sequence[Step], uses: Counter[int]) -> list[Step]:
 
     found = [in_rows(step) for step in steps]
     return [step for step in found if step.found[0] not in replaced]
+
+
+def _joined(steps: Sequence[Step], uses: Counter[int]) -> list[Step]:
+    """Let calls compute the arrays that they alone use, where that takes one pass over the rows.
+
+    A call that sums is not changed: the order of its sums depends on the number of its instructions.
+    """
+    makers: dict[int, CallStep] = {}  # tape index of an array -> the step that makes it
+    found: list[Step] = []
+    for step in steps:
+        found.append(_with_makers(step, makers) if isinstance(step, CallStep) else step)
+        last = found[-1]
+        if isinstance(last, CallStep) and _is_map(last.call):
+            made = [index for index, kind in zip(last.found, last.call.kinds, strict=True) if kind is not None]
+            makers |= {index: last for index in made if uses[index] == 1}
+    return found
+
+
+def _with_makers(step: CallStep, makers: Mapping[int, CallStep]) -> CallStep:
+    """Return a step that also computes the operands for which there are `makers`."""
+    while isinstance(step.call, Sum) or (_is_map(step.call) and not step.call.sums):
+        maker = next((makers[index] for index in step.given if index in makers), None)
+        call = sum_of_arrays(*step.call.kinds) if isinstance(step.call, Sum) else step.call
+        if maker is None or len(call) + len(maker.call) > _MOST_JOINED:
+            break
+        made = [index for index in maker.found if index in makers and index in step.given]
+        joined, given = call.joined(step.given, maker.call, maker.given, maker.found, made)
+        step = CallStep(joined, given, step.found)
+    return step
+
+
+def _is_map(call: Any) -> bool:
+    """Return whether a call computes each row in few instructions without loops."""
+    return isinstance(call, MapCall) and not isinstance(call, Extremes) and call.always_ends
 
 
 def _with_memory(steps: Sequence[Step], tape: Tape, outputs: Indices) -> list[Step]:

@@ -104,6 +104,39 @@ class MapCall(WholeCall):
         made = [width for width, flag in zip(self._sizes.made, flags[self._sizes.summed :], strict=True) if flag]
         return MapCall(program, self._rows, self._sizes._replace(summed=len(kept) - len(made), made=tuple(made)))
 
+    @property
+    def sums(self) -> bool:
+        """Whether results are summed over the rows."""
+        return self._sizes.summed > 0
+
+    def joined(
+        self, operands: Indices, other: MapCall, others: Indices, results: Indices, made: Sequence[int]
+    ) -> tuple[MapCall, Indices]:
+        """Return a call that computes the same results, and some operands, too; and the operands of that call.
+
+        Args:
+            operands: The tape index of each operand of this call.
+            other: A call with the same rows, which makes the operands `made`.
+            others: The tape index of each operand of the other call.
+            results: The tape index of each result of the other call.
+            made: The tape indices of the operands to compute.
+        """
+        shared = list(dict.fromkeys([*operands[: self._sizes.shared], *others[: other._sizes.shared]]))
+        widths = dict(zip(others[other._sizes.shared :], other._sizes.widths, strict=True))
+        widths |= dict(zip(operands[self._sizes.shared :], self._sizes.widths, strict=True))
+        arrays = [index for index in widths if index not in made]
+        tape = Tape()
+        rows = {index: [tape.input()] for index in shared}
+        rows |= {index: [tape.input() for _ in range(widths[index])] for index in arrays}
+        found = tape.inline(other._program, list(itertools.chain.from_iterable(rows[index] for index in others)))
+        starts = itertools.accumulate(other._sizes.made, initial=other._sizes.summed)
+        for index, start, width in zip(results[other._sizes.summed :], starts, other._sizes.made, strict=False):
+            if index in made:
+                rows[index] = found[start : start + width]
+        outputs = tape.inline(self._program, list(itertools.chain.from_iterable(rows[index] for index in operands)))
+        sizes = Sizes(len(shared), tuple(widths[index] for index in arrays), self._sizes.summed, self._sizes.made)
+        return MapCall(tape.program(outputs), self._rows, sizes), [*shared, *arrays]
+
     @cached_property
     def _summing(self) -> Kernel:
         return self._kernel(range(self._sizes.summed), reduced=True)
@@ -247,6 +280,14 @@ class Extremes(ConstantCall, MapCall):
         constants = numpy.empty((self._rows, 0))
         call = ExtremeCall(self._program, sizes, constants, make_kernel, largest=self._largest)
         return tape.inline(_of_numbers(call), self._columns(operands))
+
+
+def sum_of_arrays(kind: ArrayKind) -> MapCall:
+    """Return a call that adds two arrays, like `Sum`."""
+    tape = Tape()
+    x, y = [[tape.input() for _ in range(kind.width)] for _ in range(2)]
+    program = tape.program([tape.append("add", *pair) for pair in zip(x, y, strict=True)])
+    return MapCall(program, kind.rows, Sizes(0, (kind.width, kind.width), 0, (kind.width,)))
 
 
 def _of_numbers(call: BatchCall) -> Program:
