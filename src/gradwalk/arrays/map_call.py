@@ -110,25 +110,25 @@ class MapCall(WholeCall):
         return self._sizes.summed > 0
 
     def joined(
-        self, operands: Indices, other: MapCall, others: Indices, results: Indices, made: Sequence[int]
+        self, operands: Indices, other: MapCall, given: Indices, results: Indices, made: Sequence[int]
     ) -> tuple[MapCall, Indices]:
         """Return a call that computes the same results, and some operands, too; and the operands of that call.
 
         Args:
             operands: The tape index of each operand of this call.
             other: A call with the same rows, which makes the operands `made`.
-            others: The tape index of each operand of the other call.
-            results: The tape index of each result of the other call.
+            given: The tape index of each of its operands.
+            results: The tape index of each of its results.
             made: The tape indices of the operands to compute.
         """
-        shared = list(dict.fromkeys([*operands[: self._sizes.shared], *others[: other._sizes.shared]]))
-        widths = dict(zip(others[other._sizes.shared :], other._sizes.widths, strict=True))
+        shared = list(dict.fromkeys([*operands[: self._sizes.shared], *given[: other._sizes.shared]]))
+        widths = dict(zip(given[other._sizes.shared :], other._sizes.widths, strict=True))
         widths |= dict(zip(operands[self._sizes.shared :], self._sizes.widths, strict=True))
         arrays = [index for index in widths if index not in made]
         tape = Tape()
         rows = {index: [tape.input()] for index in shared}
         rows |= {index: [tape.input() for _ in range(widths[index])] for index in arrays}
-        found = tape.inline(other._program, list(itertools.chain.from_iterable(rows[index] for index in others)))
+        found = tape.inline(other._program, list(itertools.chain.from_iterable(rows[index] for index in given)))
         starts = itertools.accumulate(other._sizes.made, initial=other._sizes.summed)
         for index, start, width in zip(results[other._sizes.summed :], starts, other._sizes.made, strict=False):
             if index in made:
