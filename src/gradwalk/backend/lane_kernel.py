@@ -143,8 +143,8 @@ class LaneKernel:
 
         Each slot takes lanes * 8 bytes plus a cache line. The tiles have 32 columns of lanes * 8 bytes. A block
         has 128 lanes. In large batches, it has up to 512 lanes if its slots then fit in 4 MB. Machine code has slots
-        only for inputs and outputs, and 16 numbers for each sum, but its loops may need further memory. The input and output arrays and the totals
-        of a reduction (16 bytes per output and shard, at most 64 shards) are not included.
+        only for inputs and outputs, and 16 numbers for each sum, but its loops may need further memory. The input and
+        output arrays and the totals of a reduction (16 bytes per output and shard, at most 64 shards) are not included.
         """
         return max(plan.memory for plan in self._plans)
 
