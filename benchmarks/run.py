@@ -50,8 +50,9 @@ BENCHMARKS = (
 
 
 def measured(name: str, quick: bool, cores: Sequence[int]) -> list[Row]:
-    """Return the rows of one benchmark, which may use the given cores."""
-    os.sched_setaffinity(0, cores)
+    """Return the rows of one benchmark, which may use the given cores, or all of them if there are none."""
+    if cores:
+        os.sched_setaffinity(0, cores)
     rows: list[Row] = importlib.import_module(name).measure(quick)
     return rows
 
@@ -73,8 +74,9 @@ def main() -> None:
     if unknown:
         parser.error(f"name must be one of {', '.join(BENCHMARKS)}, got {', '.join(sorted(unknown))}")
     print(markdown_row(HEADER), markdown_row(["---"] * len(HEADER)), sep="\n")
-    names, cores = options.names or BENCHMARKS, sorted(os.sched_getaffinity(0))
-    groups = [[core] for core in cores] if options.quick else [cores]
+    names = options.names or BENCHMARKS
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []  # only Linux can choose cores
+    groups = [[core] for core in cores] if options.quick and cores else [cores]
     with ThreadPoolExecutor(len(groups)) as pool:
         waiting = [
             pool.submit(print_rows, names[i :: len(groups)], options.quick, group) for i, group in enumerate(groups)

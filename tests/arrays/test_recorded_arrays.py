@@ -519,7 +519,7 @@ class TestJoinedCalls:
         assert calls_of(recorded, map_call.MapCall, kinds.Sum) == [map_call.Extremes, *[map_call.MapCall] * 4]
 
     @pytest.mark.parametrize("reused", [False, True])
-    def test_arrays_that_several_calls_use_are_computed_once(self, reused):
+    def test_joined_calls_give_the_numbers_of_eager_code(self, reused):
         def f(x, rate):
             y = numpy.exp(x) * (x * x).sum()
             z = y + rate * y.sum() if reused else y

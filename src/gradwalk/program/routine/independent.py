@@ -76,7 +76,8 @@ def split_loop(loop: For, is_allowed: Callable[[int], bool] = lambda _: True) ->
     order = dependences.together(allowed)
     if not order:
         return None
-    in_order = [statement for i, statement in enumerate(loop.body) if i not in set(order)]
+    together = set(order)
+    in_order = [statement for i, statement in enumerate(loop.body) if i not in together]
     return Split([loop.body[i] for i in order], in_order, dependences.passed(order))
 
 
