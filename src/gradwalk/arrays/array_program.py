@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy
 
@@ -19,7 +19,7 @@ from gradwalk.arrays.layout_calls import Pack, Reshape, Unpack
 from gradwalk.arrays.map_call import MapCall
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.program.native.policy import prefix_keys
+from gradwalk.program.native.policy import compiling, current_policy, prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Indices, Tape
 from gradwalk.program.tracing.array_handle import RecordedArray, flat_operands
@@ -88,6 +88,7 @@ class ArrayProgram:
         self._tape, self._outputs = tape, outputs
         self._inputs = tape.input_indices
         self._buffers = Buffers()
+        self._policy = current_policy()
         self._steps = steps_of(tape, outputs) if uses_arrays(tape) else None
 
     def evaluate(self, operands: Sequence[Any]) -> list[Any]:
@@ -128,17 +129,26 @@ class ArrayProgram:
         Returns:
             A list of floats and arrays, or an array if all outputs are numbers.
         """
+        if self._policy is current_policy():
+            return self._run(given, arrays)
+        with compiling(self._policy):  # the policy also applies to kernels that are made on the first run
+            return self._run(given, arrays)
+
+    def _run(self, given: Floats, arrays: Sequence[Any]) -> Any:
+        """See `run`."""
         inputs, outputs, places = self._places
-        numbers = numpy.empty(len(self._tape))  # the number with each tape index
+        numbers = self._constants.copy()  # the number with each tape index
         numbers[inputs.numbers] = given
         known: dict[int, Any] = {index: array for (_, index), array in zip(inputs.arrays, arrays, strict=True)}
-        for step, (taken, found) in zip(self._steps or (), places, strict=True):
+        for step, taken, found in places:
             if isinstance(step, NumberStep):
                 numbers[found.numbers] = step.program.run(numbers[taken.numbers])
                 continue
             numbers[found.numbers], made = self._called(step, taken, found, numbers, known)
-            known.update(zip([index for _, index in found.arrays], made, strict=True))
-            self._buffers.give([known.pop(index) for index in step.done])
+            for (_, index), array in zip(found.arrays, made, strict=True):
+                known[index] = array
+            if step.done:
+                self._buffers.give([known.pop(index) for index in step.done])
         return separate(outputs.get(numbers, known)) if outputs.arrays else numbers[outputs.numbers]
 
     def _called(
@@ -159,10 +169,22 @@ class ArrayProgram:
         return lambda kind: target
 
     @cached_property
-    def _places(self) -> tuple[Places, Places, list[tuple[Places, Places]]]:
-        """The places of the inputs, of the outputs, and of the operands and results of each step."""
-        steps = [(Places(step.given, self._tape), Places(step.found, self._tape)) for step in self._steps or []]
+    def _places(self) -> tuple[Places, Places, list[tuple[Step, Places, Places]]]:
+        """The places of the inputs and outputs; each step that needs operands, with their and its results' places."""
+        steps = [
+            (step, Places(step.given, self._tape), Places(step.found, self._tape))
+            for step in self._steps or []
+            if not _is_constant(step)
+        ]
         return Places(self._inputs, self._tape), Places(self._outputs, self._tape), steps
+
+    @cached_property
+    def _constants(self) -> Floats:
+        """For each tape index, its number if it is a constant. Other numbers are not set."""
+        found = numpy.empty(len(self._tape))
+        for step in filter(_is_constant, self._steps or []):
+            found[list(step.found)] = step.program.run([])
+        return found
 
     def reuse(self, arrays: Sequence[Any], needed: Sequence[Any]) -> None:
         """Use the memory of results of earlier calls again, except for arrays that are `needed`, and numbers."""
@@ -210,6 +232,11 @@ class ArrayProgram:
     def of_numbers(self) -> Program:
         """An equivalent program, which has each number of an array as an input or output."""
         return self._tape.program(self._outputs)
+
+
+def _is_constant(step: Step) -> TypeGuard[NumberStep]:
+    """Return whether a step computes constants."""
+    return isinstance(step, NumberStep) and not step.given
 
 
 def _length(step: Step) -> int:

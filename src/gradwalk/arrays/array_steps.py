@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy
+from numpy.typing import NDArray
 
 from gradwalk.arrays.kinds import Sum
 from gradwalk.arrays.layout_calls import Unslice
@@ -29,14 +30,14 @@ class Places:
         tape: The tape.
 
     Attributes:
-        numbers: The tape indices of those that are numbers.
+        numbers: The tape indices of those that are numbers: a slice if they are consecutive, which is faster.
         arrays: The position and the tape index of each one that is an array.
     """
 
     def __init__(self, indices: Indices, tape: Tape) -> None:
         self.arrays = [(i, index) for i, index in enumerate(indices) if index in tape.arrays]
         self._positions = [i for i, index in enumerate(indices) if index not in tape.arrays]
-        self.numbers = numpy.array([indices[i] for i in self._positions], numpy.intp)
+        self.numbers = _as_slice([indices[i] for i in self._positions])
 
     def get(self, numbers: Floats, arrays: Mapping[int, Any]) -> list[Any]:
         """Return the numbers and arrays in order."""
@@ -50,6 +51,13 @@ class Places:
         numbers = itemgetter(*self._positions)(items) if self.arrays and self._positions else items
         found = numpy.array(numbers, numpy.float64).reshape(-1) if self._positions else numpy.empty(0)
         return found, [items[position] for position, _ in self.arrays]
+
+
+def _as_slice(indices: Indices) -> slice | NDArray[numpy.intp]:
+    """Return a slice of these indices if they are consecutive, else an array."""
+    if list(indices) == [*range(indices[0], indices[-1] + 1)] if indices else True:
+        return slice(indices[0], indices[-1] + 1) if indices else slice(0)
+    return numpy.array(indices, numpy.intp)
 
 
 class NumberStep(NamedTuple):

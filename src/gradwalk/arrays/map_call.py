@@ -26,6 +26,7 @@ from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
 # A program of numbers has a loop over the rows if all rows together have more instructions.
 _MOST_FLAT = 1_000_000
+_NOTHING = numpy.empty(0)
 
 
 class Sizes(NamedTuple):
@@ -62,7 +63,8 @@ class MapCall(WholeCall):
 
     def __init__(self, program: Program, rows: int, sizes: Sizes) -> None:
         self._program, self._rows, self._sizes = program, rows, sizes
-        super().__init__([*[None] * sizes.summed, *[ArrayKind(rows, width) for width in sizes.made]])
+        self._kinds_made = [ArrayKind(rows, width) for width in sizes.made]
+        super().__init__([*[None] * sizes.summed, *self._kinds_made])
         self.inputs = sizes.shared + len(sizes.widths)
         self._pullbacks: dict[tuple[Sequence[bool], Sequence[bool]], MapCall] = {}
         self._pushforwards: dict[Sequence[bool], MapCall] = {}
@@ -78,16 +80,18 @@ class MapCall(WholeCall):
 
     def run_rows(self, shared: Floats, arrays: Sequence[Any], empty: Allocate) -> tuple[Floats, list[Any]]:
         """Compute the results from the shared numbers and the arrays; return the numbers and the arrays."""
-        sums = numpy.empty(0)
+        sums = _NOTHING
         if self._sizes.summed:
             sums = self._summing.run(shared, arrays, [], self._rows, single=False)
         if not self._sizes.made:
             return sums, []
-        made = [empty(ArrayKind(self._rows, width)) for width in self._sizes.made]
-        columns = [column for array in made for column in array.T]
-        fixed = self._making.run(shared, arrays, made, self._rows, single=False)
-        for position, number in zip(self._making.fixed, fixed.tolist(), strict=True):
-            columns[position][:] = number
+        made = [empty(kind) for kind in self._kinds_made]
+        kernel = self._making
+        fixed = kernel.run(shared, arrays, made, self._rows, single=False)
+        if len(fixed):
+            columns = [column for array in made for column in array.T]
+            for position, number in zip(kernel.fixed, fixed.tolist(), strict=True):
+                columns[position][:] = number
         return sums, made
 
     @property

@@ -23,7 +23,11 @@ cdef class PreparedPath:
     cdef object built(self, double* outputs)
 
 
-cdef class PreparedCall:
+cdef class Prepared:
+    cpdef object result(self, tuple args, dict kwargs)
+
+
+cdef class PreparedCall(Prepared):
     cdef readonly object key
     cdef form.Form _takes
     cdef form.Form _keywords
@@ -32,7 +36,6 @@ cdef class PreparedCall:
     cdef tuple _paths  # most recent first
 
     cpdef put_first(self, PreparedPath path)
-    cpdef object result(self, tuple args, dict kwargs)
 
 
 cdef PreparedPath _next(tuple paths, PreparedPath left, int position, double* outputs)

@@ -96,9 +96,18 @@ class PreparedPath:
         return self._treedef.filled(numbers)
 
 
+@cython.cclass
+class Prepared:
+    """Base class of fast paths for calls whose arguments have the same form as in an earlier call."""
+
+    def result(self, args: tuple, kwargs: dict) -> Any:
+        """Return the result, or `MISSED` if the fast path cannot compute it for these arguments."""
+        raise NotImplementedError
+
+
 @cython.final
 @cython.cclass
-class PreparedCall:
+class PreparedCall(Prepared):
     """The paths of a function for arguments of one form. They differ in the outcomes of conditions that they share.
 
     Args:
@@ -125,7 +134,7 @@ class PreparedCall:
         self._paths = (path, *[other for other in self._paths if other is not path][: _MOST_PATHS - 1])
 
     def result(self, args: tuple, kwargs: dict) -> Any:
-        """Return the result, or `MISSED` if the arguments have another form or take none of the paths."""
+        """See `Prepared.result`. The arguments may have another form or take none of the paths."""
         paths: tuple = self._paths
         path: PreparedPath = paths[0]
         if (self._keywords is None) != (not kwargs) or (path._conditions and refuses_nans()):
@@ -184,7 +193,7 @@ class PreparedFunction:
         self._calls += 1
         if modes.open_switches != 0 and is_jit_disabled():
             return self._run(args, kwargs)
-        prepared: PreparedCall
+        prepared: Prepared
         for prepared in self._cache.prepared:
             result = prepared.result(args, kwargs)
             if result is not MISSED:

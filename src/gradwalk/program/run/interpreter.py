@@ -21,7 +21,7 @@ from gradwalk.ops.compiled.evaluate import fused
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, OPCODES, TAKE
 from gradwalk.program.native.compile_queue import submit
-from gradwalk.program.native.policy import current_policy, prefix_keys, why_not_compilable
+from gradwalk.program.native.policy import compiling, current_policy, prefix_keys, why_not_compilable
 from gradwalk.program.native.status import DONE, INTERRUPTED
 from gradwalk.program.run import instruction_loop, scratch
 from gradwalk.program.run.rows import row_loops
@@ -228,8 +228,11 @@ class Interpreter:
         """Run the instructions in program order and write the outputs."""
         checks: cython.bint = refuses_nans()
         k: cython.int = self._interpret(0, value) if checks else self._run_code(value)
-        if k < self._length:
+        if k < self._length and self.policy is current_policy():
             self._run_calls(value)
+        elif k < self._length:
+            with compiling(self.policy):  # the policy also applies to parts that are compiled on their first run
+                self._run_calls(value)
         self._write_outputs(self._output, value, outputs)
         if checks:
             self._refuse_nans(value)

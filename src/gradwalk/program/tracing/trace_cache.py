@@ -18,7 +18,7 @@ from gradwalk.program.program import Program
 from gradwalk.program.reroll.repeats import written
 from gradwalk.program.run.fast_call import PreparedCall, PreparedPath
 from gradwalk.program.tracing.trace import Recording, display_name
-from gradwalk.trees.fast.form import ConstantForm, DictForm, SequenceForm
+from gradwalk.trees.fast.form import ConstantForm, DictForm, Form, SequenceForm
 from gradwalk.trees.fast.forms import form_of, leaf_forms
 from gradwalk.trees.tree import Parameters, TreeDef, flatten
 from gradwalk.value.node import level_of
@@ -343,6 +343,24 @@ def prepared_call(key: Any, path: PreparedPath) -> PreparedCall | None:
 
     `key` is a key that `ArgumentKeys.key` returned.
     """
+    forms = argument_forms(key, leaf_forms)
+    return None if forms is None else PreparedCall(*forms, path, key)
+
+
+def argument_forms(
+    key: Any, leaf_forms: Callable[[TreeDef, int], Iterable[Form | None]]
+) -> tuple[Form, Form | None] | None:
+    """Return the forms of the positional and of the keyword arguments, or None if an argument has no form.
+
+    Args:
+        key: A key that `ArgumentKeys.key` returned.
+        leaf_forms: Function that returns the forms of the leaves of an argument that is not static, given its treedef
+            and the position of its first number.
+
+    Returns:
+        The form of the tuple of positional arguments, and the form of the dict of keyword arguments, which is None if
+        there are none; or None if an argument has no form.
+    """
     count, *parts = key
     forms: list[Any] = []
     position = 0
@@ -353,8 +371,7 @@ def prepared_call(key: Any, path: PreparedPath) -> PreparedCall | None:
     if None in forms:
         return None
     names = [name for name, *_ in parts[count:]]
-    keywords = DictForm(names, forms[count:], names) if names else None
-    return PreparedCall(SequenceForm(tuple, forms[:count]), keywords, path, key)
+    return SequenceForm(tuple, forms[:count]), DictForm(names, forms[count:], names) if names else None
 
 
 def _set_of(kind: type, given: Any, what: str) -> frozenset[Any]:

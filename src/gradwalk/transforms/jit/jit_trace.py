@@ -11,7 +11,6 @@ import numpy
 
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.program.native.policy import DEFAULT, current_policy
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import PreparedCall, PreparedPath
 from gradwalk.program.tape import Indices, Tape
@@ -40,12 +39,10 @@ class JitTrace(PathTrace):
     def prepared_path(self) -> PreparedPath | None:
         """The fast path for arguments that take this path, or None.
 
-        There is no fast path if the trace captures Values. A trace that calls other programs has no fast path under a
-        custom policy, because the policy must be set when these programs are compiled, which happens on their first
-        run. It has no fast path if it has conditions either: the calls might raise an exception or never return for
-        arguments that take another path.
+        There is no fast path if the trace captures Values. A trace that calls other programs has no fast path if it
+        has conditions: the calls might raise an exception or never return for arguments that take another path.
         """
-        if self.captured or (self.program.calls and (self.outcomes or current_policy() is not DEFAULT)):
+        if self.captured or (self.program.calls and self.outcomes):
             return None
         return PreparedPath(self.program.interpreter, form_of(self.treedef), self.treedef, self.outcomes)
 

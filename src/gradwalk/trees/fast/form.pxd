@@ -33,6 +33,11 @@ cdef class ArrayForm(Form):
     cdef Py_ssize_t _count
 
 
+cdef class WholeArrayForm(Form):
+    cdef tuple _shape
+    cdef tuple _rows
+
+
 cdef class ComplexArrayForm(Form):
     cdef Form _real
     cdef Form _imag

@@ -47,7 +47,8 @@ class Form:
         Args:
             tree: Any object.
             row: The buffer. A part of it may be overwritten even if the result is False.
-            columns: The `Columns` that collect batched arrays, or None outside of a batch.
+            columns: In a batch, the `Columns` that collect batched arrays. In a call of a function of whole arrays, the
+                list that collects these. Otherwise None.
 
         Returns:
             True if the tree has this treedef and holds plain numbers, otherwise False. For unusual trees, the result
@@ -59,10 +60,10 @@ class Form:
         """Build a tree from the numbers in a buffer."""
         raise NotImplementedError
 
-    def numbers(self, tree: Any, count: int) -> Any:
+    def numbers(self, tree: Any, count: int, columns: Any = None) -> Any:
         """Return the `count` numbers of a tree as a float64 array, or None if `read` rejects the tree."""
         row = numpy.empty(count)
-        return row if self.read(tree, c_compat.doubles(row), None) else None
+        return row if self.read(tree, c_compat.doubles(row), columns) else None
 
     def tree(self, numbers: Any) -> object:
         """Build a tree from the numbers in a float64 array."""
@@ -165,6 +166,31 @@ class ArrayForm(Form):
         array = numpy.empty(self._shape)
         array_cells.write_array(array, row, self._position, self._count)
         return array
+
+
+@cython.final
+@cython.cclass
+class WholeArrayForm(Form):
+    """The form of a float64 array that is collected as it is, with two axes, instead of written to the buffer.
+
+    Args:
+        shape: The shape of the array.
+        rows: The shape that it has in the list.
+    """
+
+    def __init__(self, shape: tuple[int, ...], rows: tuple[int, ...]) -> None:
+        self._shape = shape
+        self._rows = rows
+
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
+        """See `Form.read`."""
+        if type(tree) is not numpy.ndarray or tree.dtype is not _FLOAT64 or tree.shape != self._shape:
+            return False
+        flags = tree.flags
+        if not (flags.c_contiguous and flags.aligned):
+            return False
+        columns.append(tree.reshape(self._rows))
+        return True
 
 
 @cython.final
