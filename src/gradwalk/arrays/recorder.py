@@ -23,7 +23,7 @@ from gradwalk.program.tracing.array_handle import ArrayHandle, OpenedArray, Trac
 from gradwalk.trees.tree import TreeDef, size
 from gradwalk.value.modes import depth
 
-LEAST_SIZE = 10_000  # numbers in an array that becomes one input
+LEAST_SIZE = 4000  # numbers in an array that becomes one input
 
 del _functions  # imported because it adds functions to `traced_array.FUNCTIONS`
 
