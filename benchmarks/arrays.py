@@ -81,6 +81,11 @@ def diffusion(m: Library, u: Any) -> Any:
     return (steps * steps).sum() + (u * u).mean()
 
 
+def springs(neighbors: Any) -> Callable[..., Any]:
+    """Return a function that adds up the energies of springs between each mass and its neighbors, given by indices."""
+    return lambda m, u: ((u[neighbors] - u[:, None]) ** 2).sum() + (m.numpy.roll(u, 1) * u).sum()
+
+
 def problems(quick: bool) -> list[Problem]:
     """Return the problems."""
     generator = numpy.random.default_rng(0)
@@ -89,10 +94,13 @@ def problems(quick: bool) -> list[Problem]:
     labels = numpy.sign(features @ [1.0, -1.0, 0.5, 0.0, 2.0])
     images, digits = generator.normal(size=(few, 50)), numpy.eye(10)[generator.integers(0, 10, few)]
     weights = 0.1 * generator.normal(size=(50, 64)), 0.1 * generator.normal(size=(64, 10))
+    neighbors = generator.integers(0, rows, (rows, 4))
+    masses = generator.normal(size=rows)
     return [
         Problem(f"sum of exp(sin(x)) of {many:,} numbers, gradient", waves, [x]),
         Problem(f"log-sum-exp of {many:,} numbers, gradient", total, [x]),
         Problem(f"differences of {many:,} neighbors, gradient", diffusion, [x]),
+        Problem(f"springs to 4 neighbors of {rows:,} masses, gradient", springs(neighbors), [masses]),
         Problem(f"logistic regression on {rows:,} rows, gradient", classification, [numpy.zeros(5), features, labels]),
         Problem(f"descent on {rows:,} rows, gradient", descent, [numpy.ones(5), features, labels]),
         Problem(f"network on {few:,} rows, gradient", network, [weights, images, digits]),

@@ -16,6 +16,8 @@ from gradwalk import numpy as gnp
 from gradwalk.arrays import recorder
 
 ROWS, WIDTH = 6, 2
+ORDER = numpy.array([4, 0, 0, -1, 2, 1])
+PAIRS = numpy.array([[1, 0], [2, 2], [3, 5], [-6, -1], [0, 4], [4, 3]])
 
 # Functions of two arrays of the shapes (6, 2) and (6,). Each returns an array of one of these shapes.
 STEPS: dict[str, Callable[[Any, Any], Any]] = {
@@ -39,6 +41,12 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "transposed": lambda m, v: (m.T * v).T,
     "stacked": lambda m, v: numpy.stack([v, v * v], axis=1),
     "flat": lambda m, v: m.reshape(-1)[::2] * v,
+    "gathered": lambda m, v: v[ORDER] * v,
+    "neighbors": lambda m, v: (v[PAIRS] - v[:, None]) * m,
+    "gathered rows": lambda m, v: numpy.sin(m[ORDER]) + m[:, [1, 0]],
+    "masked": lambda m, v: v * m[ORDER % 2 == 0, 1].sum(),
+    "rolled": lambda m, v: numpy.roll(v, 1) - 2.0 * v + numpy.roll(v, -1),
+    "rolled rows": lambda m, v: numpy.roll(m, (2, 1), axis=(0, 1)) * v[:, None],
     "each row": lambda m, v: vmap(lambda row, x: row * x + row[0])(m, v) * v[1],
     "assigned": lambda m, v: _assigned(v) + 0.0 * m[:, 0],
     "loop": lambda m, v: loops.fori_loop(0, 2, lambda i, u: numpy.tanh(u) * v + 0.1 * m[:, 0] * i, v),

@@ -13,7 +13,7 @@ from gradwalk import math
 from gradwalk.arrays import rows
 from gradwalk.arrays.handles import apply_here, apply_layout, constant
 from gradwalk.arrays.kinds import ArrayKind
-from gradwalk.arrays.layout_calls import Pack, Reshape
+from gradwalk.arrays.layout_calls import Pack, Reshape, Roll
 from gradwalk.arrays.traced_array import (
     FUNCTIONS,
     NOT_HANDLED,
@@ -483,6 +483,35 @@ def _squeeze(a: Any, axis: Axis = None) -> Any:
 def _flip(m: Any, axis: Axis = None) -> Any:
     axes = counted_axes(axis, m.ndim)
     return m[tuple([slice(None, None, -1 if i in axes else None) for i in range(m.ndim)])]
+
+
+@_implements(numpy.take)
+def _take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+    if not _is_whole(a) or out is not None or mode != "raise" or (axis is None and a.ndim > 1):
+        return NOT_HANDLED
+    given = elements_of(indices)
+    if numpy.asarray(given).dtype.kind not in "iu":
+        return NOT_HANDLED
+    [position] = counted_axes(axis, a.ndim)
+    return a[(*[slice(None)] * position, numpy.asarray(given)[()])]
+
+
+@_implements(numpy.roll)
+def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    if not _is_whole(a):
+        return NOT_HANDLED
+    if axis is None:
+        return numpy.roll(a.ravel(), shift, 0).reshape(a.shape)
+    for by, along in zip(*map(numpy.ravel, numpy.broadcast_arrays(shift, axis)), strict=True):
+        a = _shifted(a, int(by), counted_axes(int(along), a.ndim)[0])
+    return a
+
+
+def _shifted(a: TracedArray, shift: int, axis: int) -> TracedArray:
+    """Shift the elements of an array along an axis."""
+    if axis == a.axis:
+        return a.with_rows(lambda kind: Roll(kind, shift))
+    return TracedArray(numpy.roll(a.rows, shift, axis - (axis > a.axis)), a.count, a.axis, a.steps)
 
 
 @_implements(numpy.atleast_1d)

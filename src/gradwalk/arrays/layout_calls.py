@@ -1,4 +1,4 @@
-"""Calls that move the numbers of arrays without computing anything: slices, reshapes, and conversions from numbers."""
+"""Calls that move the numbers of arrays: slices, selections by indices, reshapes, and conversions from numbers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 
 from gradwalk.arrays.kinds import Allocate, ArrayKind, Operand, WholeCall, new_array
 from gradwalk.program.calls.call import append_call, instantiate_zeros
@@ -164,6 +165,106 @@ class AddRows(WholeCall):
                 at = row * width + column
                 found[at] = tape.append("add", found[at], operands[1][i * width + column])
         return [found]
+
+
+class Gather(_OneArray):
+    """A call that selects rows of an array by their indices, which may be repeated.
+
+    Args:
+        kind: The kind of the array.
+        indices: The indices, which are not negative.
+    """
+
+    name = "gather"
+
+    def __init__(self, kind: ArrayKind, indices: NDArray[numpy.intp]) -> None:
+        super().__init__([kind._replace(rows=len(indices))])
+        self._kind, self._indices = kind, indices
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return the selected rows."""
+        array = numpy.asarray(operands[0])
+        found = empty(self.kinds[0])
+        for column in range(self._kind.width):
+            numpy.take(array[:, column], self._indices, out=found[:, column], mode="clip")
+        return [found]
+
+    def transposed(self) -> Scatter:
+        """Return the call that adds the cotangents of equal rows."""
+        return Scatter(self._kind, self._indices)
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Return the indices of the selected rows: see `Call.expanded`."""
+        rows = numpy.array(operands[0]).reshape(self._kind)
+        return [rows[self._indices].ravel().tolist()]
+
+
+class Scatter(_OneArray):
+    """A call that makes an array of zeros and adds rows to it, one for each index.
+
+    Args:
+        kind: The kind of the new array.
+        indices: The index of each row, which are not negative and may be repeated.
+    """
+
+    name = "scatter"
+
+    def __init__(self, kind: ArrayKind, indices: NDArray[numpy.intp]) -> None:
+        super().__init__([kind])
+        self._kind, self._indices = kind, indices
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return the sums, added in the order of the rows."""
+        array = numpy.asarray(operands[0])
+        found = empty(self._kind)
+        for column in range(self._kind.width):
+            found[:, column] = numpy.bincount(self._indices, array[:, column], self._kind.rows)
+        return [found]
+
+    def transposed(self) -> Gather:
+        """Return the call that selects the rows."""
+        return Gather(self._kind, self._indices)
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Append the sums of the numbers: see `Call.expanded`."""
+        width, zero = self._kind.width, tape.constant(0.0)
+        found = [zero] * self._kind.size
+        for i, row in enumerate(self._indices.tolist()):
+            for column in range(width):
+                at, added = row * width + column, operands[0][i * width + column]
+                found[at] = added if found[at] == zero else tape.append("add", found[at], added)
+        return [found]
+
+
+class Roll(_OneArray):
+    """A call that shifts the rows of an array. Rows beyond the end become the first rows.
+
+    Args:
+        kind: The kind of the array.
+        shift: By how many rows.
+    """
+
+    name = "roll"
+
+    def __init__(self, kind: ArrayKind, shift: int) -> None:
+        super().__init__([kind])
+        self._kind, self._shift = kind, shift % kind.rows
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return the shifted rows."""
+        array, found, shift = numpy.asarray(operands[0]), empty(self._kind), self._shift
+        found[shift:] = array[: self._kind.rows - shift]
+        found[:shift] = array[self._kind.rows - shift :]
+        return [found]
+
+    def transposed(self) -> Roll:
+        """Return the call that shifts the rows back."""
+        return Roll(self._kind, -self._shift)
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Return the same indices in another order: see `Call.expanded`."""
+        at = len(operands[0]) - self._shift * self._kind.width
+        return [[*operands[0][at:], *operands[0][:at]]]
 
 
 class Reshape(_OneArray):

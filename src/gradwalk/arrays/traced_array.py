@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy
 from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
 
 from gradwalk.arrays import rows
 from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_call, apply_layout, constant, step_level
 from gradwalk.arrays.kinds import ArrayKind
-from gradwalk.arrays.layout_calls import MoveRows, Reshape, Slice, Unpack
+from gradwalk.arrays.layout_calls import Gather, LayoutCall, MoveRows, Reshape, Slice, Unpack
 from gradwalk.batching.vmap import vmap
 from gradwalk.program.tracing.array_handle import RecordedArray
 from gradwalk.trees.tree import type_of
@@ -36,6 +37,8 @@ from gradwalk.value.value import Value
 _MOST_STEPS = 32  # elementwise functions of a row that are applied before the result is stored
 _MOST_TAKEN = 64  # elements and slices that are taken out of an array before it becomes an array of Values
 MOST_WIDTH = 2048  # numbers in a row
+
+_INDICES = (list, numpy.ndarray)  # the types of arrays of indices in a key
 
 NOT_HANDLED = object()  # the result of a function that needs an array of Values
 
@@ -273,7 +276,9 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
             self.elements[_as_index(key)] = elements_of(value)
 
     def __getitem__(self, key: Any) -> Any:
-        found = self._selected(key) if self.is_whole else None
+        found = None
+        if self.is_whole:
+            found = self._gathered(key) if _has_indices(key) else self._selected(key)
         return self.elements[_as_index(key)] if found is None else found
 
     def _selected(self, key: Any) -> Any:
@@ -295,6 +300,32 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         made = TracedArray(as_array(array.rows[others]), array.count, axis, array.steps)
         return self._view(made, lambda elements: elements[key])
 
+    def _gathered(self, key: Any) -> Any:
+        """Return a copy of the elements that one array of integers or bools selects, or None for another key."""
+        parts = list(key) if isinstance(key, tuple) else [key]
+        at = next(i for i, part in enumerate(parts) if type(part) in _INDICES)
+        given, parts[at] = parts[at], slice(None)
+        full = _full_key(tuple(parts), self.ndim)
+        if full is None or any(isinstance(part, (int, numpy.integer)) for part in full):
+            return None
+        axis = next(i for i, part in enumerate(part for part in full if part is not None) if part is parts[at])
+        indices = _rows_at(given, self.shape[axis])
+        self._taken += 1
+        if indices is None or (indices.ndim > 1 and None in full) or self._taken > max(_MOST_TAKEN, self.size // 1000):
+            return None
+        taken = self._along(axis, indices.ravel())
+        if taken is not None and indices.ndim > 1:
+            taken = taken.reshape(*self.shape[:axis], *indices.shape, *self.shape[axis + 1 :])
+            full = (*full[:axis], *[slice(None)] * indices.ndim, *full[axis + 1 :])
+        return taken if taken is None or all(part == slice(None) for part in full) else taken[full]
+
+    def _along(self, axis: int, indices: Any) -> TracedArray | None:
+        """Return the entries at a vector of indices along an axis, or None if the rows would be too long."""
+        if axis == self.axis:
+            return self.with_rows(lambda kind: Gather(kind, indices))
+        row = numpy.take(self.rows, indices, axis - (axis > self.axis))
+        return TracedArray(row, self.count, self.axis, self.steps) if row.size <= MOST_WIDTH else None
+
     def _row(self, index: int) -> Any:
         """Return one row as an object array."""
         if not -self.count <= index < self.count:
@@ -307,9 +338,13 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         return self._noted(row.reshape(self.rows.shape), start)
 
     def _sliced(self, selected: slice) -> TracedArray:
-        """Return the selected rows. The axis of rows stays where it is."""
+        """Return the selected rows."""
+        return self.with_rows(lambda kind: Slice(kind, selected))
+
+    def with_rows(self, call_of: Callable[[ArrayKind], LayoutCall]) -> TracedArray:
+        """Return the array whose rows a call selects or reorders. The axis of rows stays where it is."""
         handle = self.stored()
-        [made] = apply_layout(Slice(handle.kind, selected), [handle])
+        [made] = apply_layout(call_of(handle.kind), [handle])
         number_type, is_input = self.note
         return of_handle(made, self.rows.shape, self.axis, number_type, is_input=is_input)
 
@@ -429,6 +464,23 @@ def _full_key(key: Any, ndim: int) -> tuple[Any, ...] | None:
         parts = (*parts, Ellipsis)
     [at] = [i for i, part in enumerate(parts) if part is Ellipsis]
     return (*parts[:at], *[slice(None)] * missing, *parts[at + 1 :])
+
+
+def _has_indices(key: Any) -> bool:
+    """Return whether a key contains exactly one array of indices."""
+    return sum(type(part) in _INDICES for part in (key if isinstance(key, tuple) else (key,))) == 1
+
+
+def _rows_at(given: Any, count: int) -> NDArray[numpy.intp] | None:
+    """Return integers from 0 to `count` - 1 that select the same entries, or None if NumPy must decide."""
+    indices = numpy.asarray(given)
+    if indices.dtype == bool and indices.shape == (count,):
+        indices = numpy.flatnonzero(indices)
+    if indices.dtype.kind not in "iu" or indices.size == 0 or indices.ndim == 0:
+        return None
+    if indices.min() < -count or indices.max() >= count:
+        return None  # NumPy raises the error
+    return numpy.where(indices < 0, indices + count, indices).astype(numpy.intp)
 
 
 def of_ordered(

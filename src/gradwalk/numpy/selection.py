@@ -13,7 +13,7 @@ from gradwalk import math
 from gradwalk.numpy.arrays import are_known, holds_values, numbers, untyped
 from gradwalk.numpy.elementwise import decided, equal, isclose, isnan, logical_and, logical_not, logical_or, where
 from gradwalk.numpy.reductions import all, any
-from gradwalk.value.arrays import counted_axes
+from gradwalk.value.arrays import as_array, counted_axes
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
@@ -138,9 +138,10 @@ def take(a: Any, indices: Any, axis: int | None = None, mode: str | None = None)
         >>> jit(lambda x, i: take(x, i))(numpy.array([1.0, 3.0]), 1)
         3.0
     """
-    a, indices = numpy.asarray(a), numpy.asarray(indices)
+    indices = numpy.asarray(indices)
     if are_known(indices):
-        return untyped.take(a, numbers(indices).astype(int), axis, mode=mode or "raise")
+        return untyped.take(as_array(a), numbers(indices).astype(int), axis, mode=mode or "raise")
+    a = numpy.asarray(a)
     table = a.ravel() if axis is None else numpy.moveaxis(a, axis, 0)
     found = numpy.asarray(math.take(table, _index_in_range(indices, len(table), mode or "raise")[()]))
     if axis is None:
