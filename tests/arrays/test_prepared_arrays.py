@@ -10,8 +10,8 @@ import numpy
 import pytest
 
 from gradwalk import Value, debug_nans, grad, jit, math, vmap
+from gradwalk.transforms.jit.array_trace import PreparedArrays
 from gradwalk.transforms.jit.jit_class import Jit
-from gradwalk.transforms.jit.prepared_arrays import PreparedArrays
 
 pytestmark = pytest.mark.usefixtures("whole")
 

@@ -1,4 +1,4 @@
-"""`ArrayTrace`: a recording, made by `jit`, of a function with large arrays as arguments."""
+"""`ArrayTrace`: a recording, made by `jit`, of a function with large arrays as arguments, and its fast call."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gradwalk.arrays.kinds import ArrayKind, size_of
 from gradwalk.arrays.recorder import RECORDER
 from gradwalk.base.cached import cached_property
 from gradwalk.program.program import Program
+from gradwalk.program.run.fast_call import MISSED, Prepared
 from gradwalk.program.tape import Indices, Tape
 from gradwalk.program.tracing.array_handle import flat_operands
 from gradwalk.program.tracing.trace_cache import argument_forms
 from gradwalk.transforms.jit.jit_trace import JitTrace
-from gradwalk.transforms.jit.prepared_arrays import PreparedArrays
-from gradwalk.trees.fast.form import Form, WholeArrayForm
+from gradwalk.trees.fast.form import DictForm, Form, SequenceForm, WholeArrayForm
 from gradwalk.trees.fast.forms import leaf_forms
 from gradwalk.trees.tree import TreeDef, size
 from gradwalk.value.modes import refuses_nans
@@ -96,3 +96,42 @@ class ArrayTrace(JitTrace):
         if isinstance(results, numpy.ndarray):
             return self.treedef.results(results)
         return RECORDER.unflattened(self.treedef, results)
+
+
+class PreparedArrays(Prepared):
+    """Runs a trace on arguments of one form, without computing their key.
+
+    Args:
+        takes: The form of the tuple of positional arguments.
+        keywords: The form of the dict of keyword arguments, or None if there are no keyword arguments.
+        numbers: The count of numbers outside of whole arrays.
+        trace: A trace without captured Values.
+    """
+
+    def __init__(self, takes: Form, keywords: Form | None, numbers: int, trace: ArrayTrace) -> None:
+        self._takes = SequenceForm(tuple, [takes, keywords or DictForm([], [], [])])
+        self._numbers = numbers
+        self._trace = trace
+
+    @property
+    def key(self) -> Any:
+        """The cache key of the arguments."""
+        return self._trace.key
+
+    def put_first(self, trace: ArrayTrace) -> None:
+        """Run this trace from now on, which has the same key."""
+        self._trace = trace
+
+    def result(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """See `Prepared.result`. The arguments may take another path than the trace."""
+        if refuses_nans():
+            return MISSED
+        arrays: list[Any] = []
+        numbers = self._takes.numbers((args, kwargs), self._numbers, arrays)
+        if numbers is None:
+            return MISSED
+        trace = self._trace
+        outputs = trace.program.run(numbers, arrays)
+        if trace.outcomes and trace.left_with(outputs) is not None:
+            return MISSED
+        return trace.tree(outputs)
