@@ -99,6 +99,19 @@ def test_errors_are_those_of_numpy(key, whole):
     assert str(found.value) == str(expected.value)
 
 
+@pytest.mark.parametrize("kind", [numpy.int8, numpy.uint8, numpy.uint64, numpy.int64])
+def test_indices_of_all_types(kind):
+    x = numpy.arange(5000.0)
+    assert jit(lambda x: x[numpy.array([3, 100], kind)])(x).tolist() == [3.0, 100.0]
+    if kind in (numpy.int8, numpy.int64):
+        assert jit(lambda x: x[numpy.array([-3, 100], kind)])(x).tolist() == [4997.0, 100.0]
+
+
+def test_a_shift_must_be_an_integer(whole):
+    with pytest.raises(TypeError):
+        jit(lambda x: numpy.roll(x, 1.5))(numpy.arange(12.0))
+
+
 def test_a_selection_is_a_copy(whole):
     def f(x: Any) -> Any:
         part = x[[0, 1]]

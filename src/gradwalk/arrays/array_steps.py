@@ -55,9 +55,9 @@ class Places:
 
 def _as_slice(indices: Indices) -> slice | NDArray[numpy.intp]:
     """Return a slice of these indices if they are consecutive, else an array."""
-    if list(indices) == [*range(indices[0], indices[-1] + 1)] if indices else True:
-        return slice(indices[0], indices[-1] + 1) if indices else slice(0)
-    return numpy.array(indices, numpy.intp)
+    first = indices[0] if indices else 0
+    end = first + len(indices)
+    return slice(first, end) if list(indices) == [*range(first, end)] else numpy.array(indices, numpy.intp)
 
 
 class NumberStep(NamedTuple):

@@ -480,7 +480,8 @@ def _rows_at(given: Any, count: int) -> NDArray[numpy.intp] | None:
         return None
     if indices.min() < -count or indices.max() >= count:
         return None  # NumPy raises the error
-    return numpy.where(indices < 0, indices + count, indices).astype(numpy.intp)
+    found = indices.astype(numpy.intp)  # before the addition, which may overflow in a small type
+    return numpy.where(found < 0, found + count, found)
 
 
 def of_ordered(
