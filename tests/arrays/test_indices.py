@@ -107,6 +107,20 @@ def test_indices_of_all_types(kind):
         assert jit(lambda x: x[numpy.array([-3, 100], kind)])(x).tolist() == [4997.0, 100.0]
 
 
+def test_floats_after_ints(whole):
+    x = numpy.arange(12)
+    for f in (
+        lambda x: x[3],
+        lambda x: numpy.cumsum(x)[2],
+        lambda x: x[[3, 1]][0],
+        lambda x: numpy.take(x, 3),
+        lambda x: x.reshape(4, 3)[[0, 1], [1, 0]],
+    ):
+        recorded = jit(f)
+        recorded(x)
+        numpy.testing.assert_array_equal(recorded(x + 0.5), f(x + 0.5))
+
+
 def test_a_shift_must_be_an_integer(whole):
     with pytest.raises(TypeError):
         jit(lambda x: numpy.roll(x, 1.5))(numpy.arange(12.0))

@@ -340,14 +340,16 @@ class Unpack(LayoutCall):
 
     Args:
         kind: The kind of the array.
+        is_input: Whether the array is an argument. Its numbers then have no symbol, like other arguments: a function
+            that returns an int of an argument may get a float in a later call.
     """
 
-    name = "unpack"
     inputs = 1
 
-    def __init__(self, kind: ArrayKind) -> None:
+    def __init__(self, kind: ArrayKind, *, is_input: bool = False) -> None:
         super().__init__([None] * kind.size)
         self._kind, self.count = kind, kind.size
+        self.name = "" if is_input else "unpack"
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the numbers."""

@@ -146,7 +146,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
                 base, view = self._base
                 self._elements = view(base.elements)
             else:
-                array = arrays.of_objects(apply_layout(Unpack(self.stored().kind), [self.stored()]), self._stored_shape)
+                array = arrays.of_objects(self._unpacked(), self._stored_shape)
                 in_c_order = numpy.ascontiguousarray(numpy.moveaxis(array, 0, self.axis))  # its ravel() is a view
                 self._elements = self._noted(in_c_order)
             for reference in self._views:
@@ -154,6 +154,11 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
                 if shared is not None:
                     _ = shared.elements
         return self._elements
+
+    def _unpacked(self) -> list[Any]:
+        """Return the numbers of all rows as Values."""
+        handle = self.stored()
+        return apply_layout(Unpack(handle.kind, is_input=self.note[1]), [handle])
 
     def stored(self) -> Handle:
         """Return the handle of an array with these rows. Record the call that computes it, if needed."""
@@ -332,7 +337,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
             raise IndexError(f"index {index} is out of bounds for axis {self.axis} with size {self.count}")
         start = index % self.count
         array = self._sliced(slice(start, start + 1))
-        values = apply_layout(Unpack(array.stored().kind), [array.stored()])
+        values = array._unpacked()
         row = numpy.empty(len(values), dtype=object)
         row[:] = values
         return self._noted(row.reshape(self.rows.shape), start)
