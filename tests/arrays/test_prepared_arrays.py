@@ -9,7 +9,7 @@ from unittest import mock
 import numpy
 import pytest
 
-from gradwalk import Value, debug_nans, grad, jit, math, vmap
+from gradwalk import Value, debug_nans, grad, jit, loops, math, vmap
 from gradwalk.transforms.jit.array_trace import PreparedArrays
 from gradwalk.transforms.jit.jit_class import Jit
 
@@ -108,6 +108,24 @@ def test_each_path_through_the_branches():
         assert recorded(x, y) == pytest.approx((x * y).sum() if y > 0.0 else y - x.sum())
     assert is_fast(recorded, x, -3.0)
     assert not is_fast(recorded, x, 3.0)
+
+
+@pytest.mark.parametrize("start", [0.0, (0.0, x)], ids=["number", "array"])
+def test_a_loop_of_a_path_that_is_not_taken_does_not_run(start):
+    def f(x: Any, n: Any) -> Any:
+        if n <= 0:
+            return x - n
+        carry = loops.while_loop(
+            lambda c: (c[0] if isinstance(c, tuple) else c) != n,
+            lambda c: (c[0] + 1.0, c[1] * 0.5) if isinstance(c, tuple) else c + 1.0,
+            start,
+        )
+        return x * (carry[1] if isinstance(carry, tuple) else carry)
+
+    recorded = jit(f)
+    for n in (3.0, -1.0, 2.0, -2.0, 3.0):  # with a negative number, the loop never ends
+        expected = x - n if n < 0.0 else x * (x * 0.5**n if isinstance(start, tuple) else n)
+        numpy.testing.assert_allclose(recorded(x, n), expected)
 
 
 def test_a_captured_value_is_read_in_each_call():

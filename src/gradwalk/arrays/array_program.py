@@ -14,7 +14,7 @@ import numpy
 
 from gradwalk.arrays.array_steps import CallStep, NumberStep, Places, Step, steps_of
 from gradwalk.arrays.handles import apply_call, apply_here, constant
-from gradwalk.arrays.kinds import Allocate, ArrayKind, new_array
+from gradwalk.arrays.kinds import Allocate, ArrayKind, WholeCall, new_array
 from gradwalk.arrays.layout_calls import Pack, Reshape, Unpack
 from gradwalk.arrays.map_call import MapCall
 from gradwalk.base.array_types import Floats
@@ -205,6 +205,12 @@ class ArrayProgram:
                 found.append(of_objects(part, kind) if isinstance(part, list) else part.reshape(kind))
             start += 1 if kind is None else kind.size
         return found
+
+    @cached_property
+    def always_ends(self) -> bool:
+        """Whether all calls end for any arguments, unlike a `while_loop`."""
+        calls = [call for call, _, _ in self._tape.calls]
+        return all(isinstance(call, WholeCall) and call.always_ends for call in calls)
 
     @cached_property
     def kinds(self) -> list[ArrayKind | None]:

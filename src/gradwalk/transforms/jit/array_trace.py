@@ -43,13 +43,13 @@ class ArrayTrace(JitTrace):
 
     @property
     def prepared_path(self) -> Any:
-        """The trace itself, or None if there is no fast path because the trace captures Values."""
-        return None if self.captured else self
+        """The trace itself, or None: see `JitTrace.prepared_path`."""
+        return None if self.captured or (self.outcomes and not self.program.always_ends) else self
 
     @cached_property
     def prepared(self) -> Any:
         """A prepared call with this path alone, or None if there is no fast path."""
-        forms = None if self.captured else argument_forms(self.key, self._leaf_forms)
+        forms = None if self.prepared_path is None else argument_forms(self.key, self._leaf_forms)
         return None if forms is None else PreparedArrays(*forms, self.program.kinds.count(None), self)
 
     def _leaf_forms(self, treedef: TreeDef, position: int) -> Iterator[Form | None]:
@@ -75,8 +75,8 @@ class ArrayTrace(JitTrace):
 
     @property
     def guards(self) -> list[Program]:
-        """No guards: the calls of an array program end for any arguments."""
-        return []
+        """The guards: see `JitTrace.guards`. They are not needed if the calls end for any arguments."""
+        return [] if self.program.always_ends else self._all_guards
 
     @property
     def numbers(self) -> list[float]:
