@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math as plain_math
-import operator
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -504,7 +503,7 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if axis is None:
         return numpy.roll(a.ravel(), shift, 0).reshape(a.shape)
     for by, along in zip(*map(numpy.ravel, numpy.broadcast_arrays(shift, axis)), strict=True):
-        a = _shifted(a, operator.index(by), counted_axes(along, a.ndim)[0])
+        a = _shifted(a, int(by), counted_axes(along, a.ndim)[0])
     return a
 
 
