@@ -19,6 +19,32 @@ ROWS, WIDTH = 6, 2
 ORDER = numpy.array([4, 0, 0, -1, 2, 1])
 PAIRS = numpy.array([[1, 0], [2, 2], [3, 5], [-6, -1], [0, 4], [4, 3]])
 
+
+def _assigned(v: Any) -> Any:
+    changed = v * 1.0
+    changed[1:3] = v[:2] * 2.0
+    changed += 0.1
+    return changed
+
+
+def _transported(m: Any, v: Any) -> Any:
+    u = v + 0.0
+    for _ in range(2):
+        u[1:-1] += 0.1 * (u[2:] - u[:-2]) * m[1:-1, 0]
+        u[0] = u[-1]
+    return u
+
+
+def _written(m: Any, v: Any) -> Any:
+    found = numpy.zeros_like(m) + 0.0
+    found[:, 0] = numpy.sin(v)
+    found[ORDER[2:], 1] = v[2:] * m[2:, 0]
+    first = found[0]
+    found[1] *= 2.0
+    first += v[0]
+    return found
+
+
 # Functions of two arrays of the shapes (6, 2) and (6,). Each returns an array of one of these shapes.
 STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "sin": lambda m, v: numpy.sin(m) + v[0],
@@ -47,6 +73,18 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "masked": lambda m, v: v * m[ORDER % 2 == 0, 1].sum(),
     "rolled": lambda m, v: numpy.roll(v, 1) - 2.0 * v + numpy.roll(v, -1),
     "rolled rows": lambda m, v: numpy.roll(m, (2, 1), axis=(0, 1)) * v[:, None],
+    "joined": lambda m, v: numpy.concatenate([v[2:], m[:2, 0] * v[0]]),
+    "joined rows": lambda m, v: numpy.vstack([m[:4] * 0.5, v[:2], v[4:]]),
+    "joined columns": lambda m, v: numpy.column_stack([v, numpy.cos(m[:, 1])]),
+    "padded": lambda m, v: numpy.pad(v[1:-1], 1, constant_values=m[0, 1]),
+    "accumulated": lambda m, v: numpy.cumsum(m, axis=0) * 0.3,
+    "accumulated twice": lambda m, v: numpy.cumsum(v * numpy.cumsum(m[:, 1])) * 0.1,
+    "labels": lambda m, v: m[numpy.arange(ROWS), ORDER % 2] * v,
+    "one row": lambda m, v: m * m[2] + v[:, None],
+    "einsum": lambda m, v: numpy.einsum("ij,i,ij->i", m, v, m),
+    "convolved": lambda m, v: numpy.convolve(v, [0.5, -0.2, 0.1], "same"),
+    "transported": _transported,
+    "written columns": _written,
     "each row": lambda m, v: vmap(lambda row, x: row * x + row[0])(m, v) * v[1],
     "assigned": lambda m, v: _assigned(v) + 0.0 * m[:, 0],
     "loop": lambda m, v: loops.fori_loop(0, 2, lambda i, u: numpy.tanh(u) * v + 0.1 * m[:, 0] * i, v),
@@ -67,13 +105,6 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
         0, 2, lambda i, u: u - 0.1 * grad(lambda z: (numpy.sin(m[:, 0] * z) ** 2).sum() + z[0] ** 4)(u), v
     ),
 }
-
-
-def _assigned(v: Any) -> Any:
-    changed = v * 1.0
-    changed[1:3] = v[:2] * 2.0
-    changed += 0.1
-    return changed
 
 
 def composed(names: list[str]) -> Callable[[Any, Any], Any]:

@@ -37,8 +37,9 @@ from gradwalk import (
     vmap,
 )
 from gradwalk import numpy as gnp
-from gradwalk.arrays import array_functions, kinds, map_call, recorder
+from gradwalk.arrays import kinds, map_call, recorder
 from gradwalk.arrays.array_program import ArrayProgram
+from gradwalk.arrays.functions import products
 from gradwalk.arrays.traced_array import TracedArray
 
 x = numpy.random.default_rng(0).normal(size=7)
@@ -305,7 +306,7 @@ def test_results_of_earlier_calls_stay(whole):
 @pytest.mark.parametrize("flips", range(4))
 def test_products_of_large_matrices(monkeypatch, flips):
     monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
-    monkeypatch.setattr(array_functions, "_MOST_MULTIPLICATIONS", 0)  # no product is computed row by row
+    monkeypatch.setattr(products, "_MOST_MULTIPLICATIONS", 0)  # no product is computed row by row
     generator = numpy.random.default_rng(flips)
     a, b, v = generator.normal(size=(9, 4)), generator.normal(size=(4, 7)), generator.normal(size=4)
     first, second = a.T.copy() if flips & 1 else a, b.T.copy() if flips & 2 else b

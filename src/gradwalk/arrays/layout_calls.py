@@ -1,7 +1,8 @@
-"""Calls that move the numbers of arrays: slices, selections by indices, reshapes, and conversions from numbers."""
+"""Linear calls on arrays: selections, assignments, reshapes, cumulative sums, and conversions from numbers."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.arrays.kinds import Allocate, ArrayKind, Operand, WholeCall, new_array
+from gradwalk.arrays.kinds import Allocate, ArrayKind, Operand, WholeCall, new_array, with_zeros
 from gradwalk.program.calls.call import append_call, instantiate_zeros
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
+
+Places = slice | NDArray[numpy.intp]  # places of rows in an array
 
 
 class LayoutCall(WholeCall):
@@ -265,6 +268,120 @@ class Roll(_OneArray):
         """Return the same indices in another order: see `Call.expanded`."""
         at = len(operands[0]) - self._shift * self._kind.width
         return [[*operands[0][at:], *operands[0][:at]]]
+
+
+class Replace(LayoutCall):
+    """A call that replaces some elements of a column. The operands are the column and the new elements.
+
+    Args:
+        size: Number of elements of the column.
+        places: The places of the new elements: a slice, or indices of which none occurs twice.
+    """
+
+    name = "replace"
+    inputs = 2
+    overwritable = 1
+
+    def __init__(self, size: int, places: Places) -> None:
+        super().__init__([ArrayKind(size, 1)])
+        self._places = places
+        self._indices = numpy.arange(size)[places]
+
+    def zeros(self, tape: Tape, tangents: Indices) -> Indices:
+        """Return the tangents with arrays of zeros for missing ones: see `LayoutCall.zeros`."""
+        return with_zeros(tape, [self.kinds[0], ArrayKind(len(self._indices), 1)], tangents)
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return the new column, in the memory of the old one if `empty` returns it."""
+        column, part = operands
+        found = empty(ArrayKind(*numpy.shape(column)))
+        if found is not column:
+            found[...] = column
+        found[self._places] = part
+        return [found]
+
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append the cotangents of the elements that stay and of the new elements: see `Call.vjp`."""
+        part = tape.call(selection(self.kinds[0], self._places), adjoints)
+        return [tape.call(self, self.zeros(tape, [*adjoints, NO_INDEX])), part]
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Return the indices of the old and the new elements: see `Call.expanded`."""
+        found = list(operands[0])
+        for place, index in zip(self._indices.tolist(), operands[1], strict=True):
+            found[place] = index
+        return [found]
+
+
+class Join(LayoutCall):
+    """A call that puts the rows of several arrays into one array.
+
+    Args:
+        kinds: The kinds of the arrays, which have the same width.
+    """
+
+    name = "join"
+
+    def __init__(self, kinds: Sequence[ArrayKind]) -> None:
+        super().__init__([ArrayKind(sum(kind.rows for kind in kinds), kinds[0].width)])
+        self._parts, self.inputs = tuple(kinds), len(kinds)
+
+    def zeros(self, tape: Tape, tangents: Indices) -> Indices:
+        """Return the tangents with arrays of zeros for missing ones: see `LayoutCall.zeros`."""
+        return with_zeros(tape, self._parts, tangents)
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return the joined array."""
+        return [numpy.concatenate(list(map(numpy.asarray, operands)), out=empty(self.kinds[0]))]
+
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append the cotangent of each array, which is a part of the rows: see `Call.vjp`."""
+        ends = numpy.cumsum([part.rows for part in self._parts]).tolist()
+        parts = [slice(end - part.rows, end) for part, end in zip(self._parts, ends, strict=True)]
+        return [tape.call(Slice(self.kinds[0], part), adjoints) for part in parts]
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Return the indices of all arrays: see `Call.expanded`."""
+        return [[index for part in operands for index in part]]
+
+
+class Accumulate(_OneArray):
+    """A call that returns, for each row, the sum of all rows up to it.
+
+    Args:
+        kind: The kind of the array.
+        is_reversed: Whether to add from the last row to the first.
+    """
+
+    name = "cumsum"
+
+    def __init__(self, kind: ArrayKind, *, is_reversed: bool = False) -> None:
+        super().__init__([kind])
+        self._is_reversed = is_reversed
+        self._order = slice(None, None, -1 if is_reversed else 1)
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return the sums."""
+        found, order = empty(self.kinds[0]), self._order
+        with numpy.errstate(all="ignore"):  # inf and nan are valid results
+            numpy.cumsum(numpy.asarray(operands[0])[order], axis=0, out=found[order])
+        return [found]
+
+    def transposed(self) -> Accumulate:
+        """Return the call that adds the cotangents of the sums in which a row occurs."""
+        return Accumulate(self.kinds[0], is_reversed=not self._is_reversed)
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Append the sums of the numbers: see `Call.expanded`."""
+        rows = numpy.array(operands[0]).reshape(self.kinds[0])[self._order]
+        for before, row in itertools.pairwise(rows):
+            row[:] = [tape.append("add", x, y) for x, y in zip(before, row, strict=True)]
+        return [rows[self._order].ravel().tolist()]
+
+
+def selection(kind: ArrayKind, places: Places) -> Slice | Gather:
+    """Return the call that selects rows of an array."""
+    return Slice(kind, places) if isinstance(places, slice) else Gather(kind, places)
 
 
 class Reshape(_OneArray):

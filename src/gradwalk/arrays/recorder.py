@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from gradwalk.arrays import array_functions as _functions
+from gradwalk.arrays import functions as _functions
 from gradwalk.arrays.array_loop import ArrayLoop, Span
 from gradwalk.arrays.array_program import ArrayProgram, as_operand, lifted, uses_arrays
 from gradwalk.arrays.array_switch import ArraySwitch

@@ -14,7 +14,7 @@ import operator
 import weakref
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from gradwalk.arrays import rows
 from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_call, apply_layout, constant, step_level
+from gradwalk.arrays.keys import as_places, last_writes, places_in
 from gradwalk.arrays.kinds import ArrayKind
-from gradwalk.arrays.layout_calls import Gather, LayoutCall, MoveRows, Reshape, Slice, Unpack
+from gradwalk.arrays.layout_calls import Gather, LayoutCall, MoveRows, Replace, Reshape, Slice, Unpack, selection
 from gradwalk.batching.vmap import vmap
 from gradwalk.program.tracing.array_handle import RecordedArray
 from gradwalk.trees.tree import type_of
@@ -35,16 +36,28 @@ from gradwalk.value.node import number_type_of, with_number_type
 from gradwalk.value.value import Value
 
 _MOST_STEPS = 32  # elementwise functions of a row that are applied before the result is stored
-_MOST_TAKEN = 64  # elements and slices that are taken out of an array before it becomes an array of Values
+_MOST_TAKEN = 64  # small parts that are taken out of an array before it becomes an array of Values
+_MOST_UNPACKED = 8  # rows or columns of an array that is unpacked, as in `a, b = x.T`
+_SMALL = 1000  # a part with fewer elements is small
 MOST_WIDTH = 2048  # numbers in a row
-
-_INDICES = (list, numpy.ndarray)  # the types of arrays of indices in a key
 
 NOT_HANDLED = object()  # the result of a function that needs an array of Values
 
-# Functions of NumPy, and functions of lists in gradwalk.math, that are implemented for these arrays: array_functions.py
-# adds them. Each takes the arguments of the function, and may return `NOT_HANDLED`.
+# Functions of NumPy, and functions of lists in gradwalk.math, that are implemented for these arrays: the package
+# `functions` adds them. Each takes the arguments of the function, and may return `NOT_HANDLED`.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def implements(*functions: Any) -> Callable[[F], F]:
+    """Make a function the implementation of other functions for whole arrays."""
+
+    def registered(function: F) -> F:
+        FUNCTIONS.update(dict.fromkeys(functions, function))
+        return function
+
+    return registered
 
 
 class TracedArray(NDArrayOperatorsMixin, RecordedArray):
@@ -141,21 +154,23 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     @property
     def elements(self) -> Any:
         """The array as a NumPy array of Values. From now on, this array is used, because it may be changed."""
+        if self._elements is None and not self.size:
+            self._elements = numpy.empty(self.shape, dtype=object)
         if self._elements is None:
             if self._base is not None:
                 base, view = self._base
                 self._elements = view(base.elements)
             else:
-                array = arrays.of_objects(self._unpacked(), self._stored_shape)
+                array = arrays.of_objects(self.unpacked(), self._stored_shape)
                 in_c_order = numpy.ascontiguousarray(numpy.moveaxis(array, 0, self.axis))  # its ravel() is a view
-                self._elements = self._noted(in_c_order)
+                self._elements = self.noted(in_c_order)
             for reference in self._views:
                 shared = reference()
-                if shared is not None:
+                if shared is not None and shared._base is not None:
                     _ = shared.elements
         return self._elements
 
-    def _unpacked(self) -> list[Any]:
+    def unpacked(self) -> list[Any]:
         """Return the numbers of all rows as Values."""
         handle = self.stored()
         return apply_layout(Unpack(handle.kind, is_input=self.note[1]), [handle])
@@ -182,17 +197,17 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the array is still one operand. If not, its elements are ordinary Values.
+        """Whether the array has elements and is still one operand. If not, its elements are ordinary Values.
 
         It never is in a function of one row, where the numbers of another array's row are given.
         """
-        return self._elements is None and depth() < ROW_LEVEL
+        return self._elements is None and depth() < ROW_LEVEL and self.size > 0
 
     @property
     def _stored_shape(self) -> tuple[int, ...]:
         return (self.count, *self.rows.shape)
 
-    def _noted(self, array: Any, index: int | None = None) -> Any:
+    def noted(self, array: Any, index: int | None = None) -> Any:
         """Note the type and the label of new elements. They are the row with an index, or all elements."""
         (number_type, _), label = self.note, self._label
         for at, x in numpy.ndenumerate(array) if label or number_type is not float else ():
@@ -213,9 +228,9 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     @property
     def _label(self) -> str:
         """The name of the array if it is an argument, else ""."""
-        return "" if self._in_order is None else self._in_order.label
+        return "" if self._in_order is None or self._base is not None else self._in_order.label
 
-    def _view(self, other: TracedArray, view: Callable[[Any], Any]) -> TracedArray:
+    def as_view(self, other: TracedArray, view: Callable[[Any], Any]) -> TracedArray:
         """Note that another array is a view of this one, which NumPy would make with `view`."""
         other._base = self, view
         self._views.append(weakref.ref(other))
@@ -224,16 +239,6 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def numbers(self) -> Any:
         """Return the array as float64: see `WholeArray.numbers`."""
         return numpy.moveaxis(self.stored().numbers.reshape(self._stored_shape), 0, self.axis)
-
-    def become(self, other: Any) -> TracedArray:
-        """Replace all elements, as an assignment to `self[...]` does."""
-        is_like_other = isinstance(other, TracedArray) and other.is_whole and other.shape == self.shape
-        if self.is_whole and self._base is None and all(view() is None for view in self._views) and is_like_other:
-            self.rows, self.count, self.axis = other.rows, other.count, other.axis
-            self.steps, self._handle, self._in_order = other.steps, other._handle, other._in_order
-        else:
-            self.elements[...] = other
-        return self
 
     # Elementwise functions
 
@@ -245,8 +250,8 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc of NumPy to each element."""
         out = kwargs.pop("out", ())
-        found = NOT_HANDLED if kwargs and method == "__call__" else _of_ufunc(ufunc, method, inputs, kwargs)
-        if found is NOT_HANDLED:
+        found: Any = NOT_HANDLED if kwargs and method == "__call__" else _of_ufunc(ufunc, method, inputs, kwargs)
+        if found is NOT_HANDLED or any(target.shape != numpy.shape(found) for target in out):
             given = [elements_of(x) for x in inputs]
             targets = {"out": tuple(map(elements_of, out))} if out else {}
             return getattr(ufunc, method)(*given, **kwargs, **targets)
@@ -272,77 +277,132 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     # Parts
 
     def __iter__(self) -> Any:
+        if self.is_whole and self.ndim == 1 and self.size <= _MOST_TAKEN and self.note[0] is float:
+            return iter(self.unpacked())  # not ints, which may be used as indices if they are arguments
+        if self.is_whole and self.ndim > 1 and len(self) <= _MOST_UNPACKED:
+            return iter([self[i] for i in range(len(self))])
         return iter(self.elements)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(key, slice) and key == slice(None):
-            self.become(value)
-        else:
-            self.elements[_as_index(key)] = elements_of(value)
-
     def __getitem__(self, key: Any) -> Any:
-        found = None
-        if self.is_whole:
-            found = self._gathered(key) if _has_indices(key) else self._selected(key)
-        return self.elements[_as_index(key)] if found is None else found
+        return FUNCTIONS[operator.getitem](self, key)
 
-    def _selected(self, key: Any) -> Any:
-        """Return the part of the array that integers, slices and new axes select, or None for another key."""
-        parts = _full_key(key, self.ndim)
-        if parts is None:
+    def takes(self, size: int, most: int = _MOST_TAKEN) -> bool:
+        """Return whether a part may be taken out of the array, and count it if it is small."""
+        self._taken += size < _SMALL
+        return self._taken <= max(most, self.size // 1000)
+
+    def at(self, places: NDArray[numpy.intp]) -> Any:
+        """Return a copy of the elements at some places in C order, or None if it cannot be whole."""
+        if not _can_be_whole(places):
             return None
-        place = [i for i, part in enumerate(parts) if part is not None][self.axis]
-        others = (*parts[:place], *parts[place + 1 :])
-        selected = parts[place]
-        self._taken += selected != slice(None)
-        if self._taken > max(_MOST_TAKEN, self.size // 1000):
-            return None
-        if not isinstance(selected, slice):
-            is_element = not any(part is None or isinstance(part, slice) for part in others)
-            return self._row(operator.index(selected))[others] if is_element else None  # a row must be a view
-        axis = sum(part is None or isinstance(part, slice) for part in parts[:place])
-        array = self if selected == slice(None) else self._sliced(selected)
-        made = TracedArray(as_array(array.rows[others]), array.count, axis, array.steps)
-        return self._view(made, lambda elements: elements[key])
+        column = self.column()
+        [made] = apply_layout(selection(column.kind, as_places(places.ravel())), [column])
+        return self.ordered(made, places.shape)
 
-    def _gathered(self, key: Any) -> Any:
-        """Return a copy of the elements that one array of integers or bools selects, or None for another key."""
-        parts = list(key) if isinstance(key, tuple) else [key]
-        at = next(i for i, part in enumerate(parts) if type(part) in _INDICES)
-        given, parts[at] = parts[at], slice(None)
-        full = _full_key(tuple(parts), self.ndim)
-        if full is None or any(isinstance(part, (int, numpy.integer)) for part in full):
-            return None
-        axis = next(i for i, part in enumerate(part for part in full if part is not None) if part is parts[at])
-        indices = _rows_at(given, self.shape[axis])
-        self._taken += 1
-        if indices is None or (indices.ndim > 1 and None in full) or self._taken > max(_MOST_TAKEN, self.size // 1000):
-            return None
-        taken = self._along(axis, indices.ravel())
-        if taken is not None and indices.ndim > 1:
-            taken = taken.reshape(*self.shape[:axis], *indices.shape, *self.shape[axis + 1 :])
-            full = (*full[:axis], *[slice(None)] * indices.ndim, *full[axis + 1 :])
-        return taken if taken is None or all(part == slice(None) for part in full) else taken[full]
+    def column(self) -> Handle:
+        """Return the handle of a column with the elements of the array, which must be whole, in C order."""
+        handle, kind = self.in_order(), ArrayKind(self.size, 1)
+        assert handle is not None
+        return handle if handle.kind == kind else apply_layout(Reshape(handle.kind, kind), [handle])[0]
 
-    def _along(self, axis: int, indices: Any) -> TracedArray | None:
-        """Return the entries at a vector of indices along an axis, or None if the rows would be too long."""
-        if axis == self.axis:
-            return self.with_rows(lambda kind: Gather(kind, indices))
-        row = numpy.take(self.rows, indices, axis - (axis > self.axis))
-        return TracedArray(row, self.count, self.axis, self.steps) if row.size <= MOST_WIDTH else None
+    def ordered(self, handle: Handle, shape: Sequence[int]) -> TracedArray:
+        """Return an array of a shape whose elements are in the order of a handle, with the notes of this array."""
+        number_type, is_input = self.note
+        longest = list(shape).index(max(shape))
+        return of_ordered(handle, tuple(shape), longest, number_type, is_input=is_input)
 
-    def _row(self, index: int) -> Any:
-        """Return one row as an object array."""
-        if not -self.count <= index < self.count:
-            raise IndexError(f"index {index} is out of bounds for axis {self.axis} with size {self.count}")
-        start = index % self.count
-        array = self._sliced(slice(start, start + 1))
-        values = array._unpacked()
-        row = numpy.empty(len(values), dtype=object)
-        row[:] = values
-        return self._noted(row.reshape(self.rows.shape), start)
+    # Assignments
 
-    def _sliced(self, selected: slice) -> TracedArray:
+    def __setitem__(self, key: Any, value: Any) -> None:
+        FUNCTIONS[operator.setitem](self, key, value)
+
+    def write(self, places: NDArray[numpy.intp], part: Handle, number_type: type) -> bool:
+        """Replace the elements at some places, and return True, if the arrays that share them can stay whole.
+
+        Args:
+            places: Places of elements in C order.
+            part: The new elements, as a column.
+            number_type: The type of the new elements.
+        """
+        owner, own = self._located()
+        if not owner._views_can_change():
+            return False
+        flat = own.ravel()[places.ravel()]
+        kept = last_writes(flat)
+        if len(kept) < len(flat):
+            flat = flat[kept]
+            [part] = apply_layout(Gather(part.kind, kept), [part])
+        [made] = apply_layout(Replace(owner.size, as_places(flat)), [owner.column(), part])
+        common = number_type if number_type is owner.number_type else float
+        owner._take_over(of_ordered(made, owner.shape, owner.axis, common))
+        return True
+
+    def become(self, other: Any) -> TracedArray:
+        """Replace all elements, as an assignment to `self[...]` does."""
+        is_like_other = isinstance(other, TracedArray) and other.is_whole and other.shape == self.shape
+        if not (self.is_whole and is_like_other and self._became(other)):
+            self.elements[...] = other
+        return self
+
+    def _became(self, other: TracedArray) -> bool:
+        if self._base is None and self._views_can_change():
+            self._take_over(other)
+        elif not self.write(places_in(self.shape), other.column(), other.number_type):
+            return False
+        return True
+
+    def is_part(self, base: TracedArray, places: NDArray[numpy.intp]) -> bool:
+        """Return whether this array is the view of the elements of another array at some places."""
+        if not self.is_whole or self._base is None or self._base[0] is not base:
+            return False
+        return numpy.array_equal(self._base[1](places_in(base.shape)), places)
+
+    def _located(self) -> tuple[TracedArray, NDArray[numpy.intp]]:
+        """Return the array that owns the elements, and the places of the elements in it."""
+        own = places_in(self.shape)
+        if self._base is None:
+            return self, own
+        base, view = self._base
+        owner, places = base._located()
+        found = view(places)
+        if numpy.may_share_memory(found, places):
+            return owner, found
+        self._base = None  # a copy, as of a reshaped transpose
+        return self, own
+
+    def _sharing(self) -> list[tuple[TracedArray, NDArray[numpy.intp]]]:
+        """Return the arrays that share elements with this one, and the places of the elements in it."""
+        found: list[tuple[TracedArray, NDArray[numpy.intp]]] = []
+        pending = [(self, places_in(self.shape))]
+        while pending:
+            array, places = pending.pop()
+            for reference in array._views:
+                view = reference()
+                if view is None or view._base is None:
+                    continue
+                at = view._base[1](places)
+                if not numpy.may_share_memory(at, places):
+                    view._base = None  # a copy, or empty
+                elif at.size:
+                    found.append((view, at))
+                    pending.append((view, at))
+        return found
+
+    def _views_can_change(self) -> bool:
+        return all(_can_be_whole(places) for _, places in self._sharing())
+
+    def _take_over(self, other: TracedArray) -> None:
+        """Replace all elements by those of an array of the same shape, also in views."""
+        sharing = self._sharing()
+        self._replace_by(other)
+        for view, places in sharing:
+            view._replace_by(self.at(places))
+
+    def _replace_by(self, other: TracedArray) -> None:
+        self.rows, self.count, self.axis, self.steps = other.rows, other.count, other.axis, other.steps
+        self._handle, self._in_order, self._level = other._handle, other._in_order, other._level
+
+    def sliced(self, selected: slice) -> TracedArray:
         """Return the selected rows."""
         return self.with_rows(lambda kind: Slice(kind, selected))
 
@@ -370,7 +430,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
             return self.elements.transpose(*axes)
         inner = [a - (a > self.axis) for a in order if a != self.axis]
         made = TracedArray(self.rows.transpose(inner), self.count, order.index(self.axis), self.steps)
-        return self._view(made, lambda elements: elements.transpose(order))
+        return self.as_view(made, lambda elements: elements.transpose(order))
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
         """Return the array in another shape, as NumPy does."""
@@ -379,23 +439,26 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         given = math.prod(sizes)
         if sizes.count(-1) == 1 and given:
             sizes[sizes.index(-1)] = self.size // -given
-        is_possible = bool(sizes) and self.axis == 0 and math.prod(sizes) == self.size and min(sizes) > 0
-        longest = sizes.index(max(sizes)) if is_possible else -1
-        if longest < 0 or set(sizes[:longest]) - {1} or self.size // sizes[longest] > MOST_WIDTH:
+        is_possible = bool(sizes) and math.prod(sizes) == self.size and min(sizes) > 0
+        if not is_possible or self.size // max(sizes) > MOST_WIDTH:
             return self.elements.reshape(*shape, **kwargs)
-        inner = (*sizes[:longest], *sizes[longest + 1 :])
-        kind = ArrayKind(sizes[longest], self.size // sizes[longest])
-        if kind.rows == self.count:
-            made = TracedArray(self.rows.reshape(inner), self.count, longest, self.steps, self._handle)
-        else:
-            [handle] = apply_layout(Reshape(self.stored().kind, kind), [self.stored()])
-            number_type, is_input = self.note
-            made = of_handle(handle, inner, longest, number_type, is_input=is_input)
-        return self._view(made, lambda elements: elements.reshape(sizes))
+        return self.as_view(self._in_shape(sizes), lambda elements: elements.reshape(sizes))
+
+    def _in_shape(self, sizes: Sequence[int]) -> TracedArray:
+        """Return an array of another shape with the same elements in C order."""
+        longest = list(sizes).index(max(sizes))
+        if sizes[longest] == self.count and math.prod(sizes[:longest]) == math.prod(self.shape[: self.axis]) == 1:
+            inner = (*sizes[:longest], *sizes[longest + 1 :])
+            return TracedArray(self.rows.reshape(inner), self.count, longest, self.steps, self._handle)
+        handle = self.in_order()
+        assert handle is not None
+        return self.ordered(handle, sizes)
 
     def ravel(self, order: str = "C") -> Any:
-        """Return the array with one axis."""
-        return self.reshape(-1) if order == "C" else self.elements.ravel(order)
+        """Return the array with one axis. Unlike in `reshape(-1)`, it is a copy where elements are not adjacent."""
+        if order != "C" or not self.is_whole:
+            return self.elements.ravel(order)
+        return self.as_view(self._in_shape([self.size]), lambda elements: elements.ravel())
 
     def flatten(self, order: str = "C") -> Any:
         """Return a copy of the array with one axis."""
@@ -453,42 +516,6 @@ def of_handle(
     return TracedArray(row, handle.kind.rows, axis, 0, handle)
 
 
-def _full_key(key: Any, ndim: int) -> tuple[Any, ...] | None:
-    """Return a key with one part for each axis, and None for each new axis; or None if a part is something else."""
-    parts = key if isinstance(key, tuple) else (key,)
-    is_int = [isinstance(part, (int, numpy.integer)) and not isinstance(part, bool) for part in parts]
-    if not all(
-        known or part is None or part is Ellipsis or isinstance(part, slice)
-        for part, known in zip(parts, is_int, strict=True)
-    ):
-        return None
-    missing = ndim - sum(part is not None and part is not Ellipsis for part in parts)
-    if missing < 0 or sum(part is Ellipsis for part in parts) > 1:
-        return None  # NumPy raises the error
-    if not any(part is Ellipsis for part in parts):
-        parts = (*parts, Ellipsis)
-    [at] = [i for i, part in enumerate(parts) if part is Ellipsis]
-    return (*parts[:at], *[slice(None)] * missing, *parts[at + 1 :])
-
-
-def _has_indices(key: Any) -> bool:
-    """Return whether a key contains exactly one array of indices."""
-    return sum(type(part) in _INDICES for part in (key if isinstance(key, tuple) else (key,))) == 1
-
-
-def _rows_at(given: Any, count: int) -> NDArray[numpy.intp] | None:
-    """Return integers from 0 to `count` - 1 that select the same entries, or None if NumPy must decide."""
-    indices = numpy.asarray(given)
-    if indices.dtype == bool and indices.shape == (count,):
-        indices = numpy.flatnonzero(indices)
-    if indices.dtype.kind not in "iu" or indices.size == 0 or indices.ndim == 0:
-        return None
-    if indices.min() < -count or indices.max() >= count:
-        return None  # NumPy raises the error
-    found = indices.astype(numpy.intp)  # before the addition, which may overflow in a small type
-    return numpy.where(found < 0, found + count, found)
-
-
 def of_ordered(
     handle: Handle, shape: tuple[int, ...], axis: int, number_type: type = float, *, is_input: bool = False
 ) -> TracedArray:
@@ -501,10 +528,22 @@ def of_ordered(
         kind = ArrayKind(shape[axis], handle.kind.size // shape[axis])
         [moved] = [handle] if kind == handle.kind else apply_layout(Reshape(handle.kind, kind), [handle])
     else:
-        [moved] = apply_layout(MoveRows(shape, axis), [handle])
+        kind = ArrayKind(shape[0], handle.kind.size // shape[0])
+        [given] = [handle] if kind == handle.kind else apply_layout(Reshape(handle.kind, kind), [handle])
+        [moved] = apply_layout(MoveRows(shape, axis), [given])
     array = of_handle(moved, inner, axis, number_type, is_input=is_input)
     array._in_order = handle
     return array
+
+
+def _can_be_whole(places: NDArray[numpy.intp]) -> bool:
+    """Return whether the elements at some places can be an array with rows."""
+    return places.size > 0 and places.ndim > 0 and places.size // max(places.shape) <= MOST_WIDTH
+
+
+def is_whole(x: Any) -> bool:
+    """Return whether something is an array that is still one operand."""
+    return isinstance(x, TracedArray) and x.is_whole
 
 
 def elements_of(x: Any) -> Any:
@@ -514,18 +553,6 @@ def elements_of(x: Any) -> Any:
     if type(x) in (list, tuple) and any(isinstance(item, (TracedArray, list, tuple)) for item in x):
         return type(x)(map(elements_of, x))
     return x
-
-
-def _as_index(key: Any) -> Any:
-    """Return a key for an array of Values. A recorded condition on an array is a branch on each element."""
-    if isinstance(key, tuple):
-        return tuple(map(_as_index, key))
-    if not isinstance(key, TracedArray):
-        return key
-    elements = key.elements
-    if key.number_type is not bool:
-        return elements
-    return numpy.array([bool(x) for x in elements.flat], bool).reshape(elements.shape)
 
 
 def as_objects(found: Any) -> Any:

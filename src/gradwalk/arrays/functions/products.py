@@ -1,0 +1,207 @@
+"""Functions of NumPy that multiply whole arrays, and integrals of products."""
+
+from __future__ import annotations
+
+import math as plain_math
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from gradwalk import math
+from gradwalk.arrays import rows
+from gradwalk.arrays.handles import apply_here, apply_layout, constant
+from gradwalk.arrays.kinds import ArrayKind
+from gradwalk.arrays.layout_calls import Pack, Reshape
+from gradwalk.arrays.traced_array import (
+    FUNCTIONS,
+    NOT_HANDLED,
+    TracedArray,
+    as_objects,
+    implements,
+    is_whole,
+    of_ordered,
+    row_of_operand,
+)
+from gradwalk.arrays.whole_calls import Product
+from gradwalk.value.arrays import Axis, as_array, counted_axes, of_objects
+from gradwalk.value.convert import is_number
+from gradwalk.value.value import Value
+
+_MOST_MULTIPLICATIONS = 64  # for one row, in a product of matrices that is computed row by row
+_MOST_SHIFTS = 32  # elements of the shorter vector of a convolution
+_LEAST_WHOLE = 1000  # numbers in a product that stays whole
+
+
+@implements(numpy.matmul, numpy.dot)
+def _product(a: Any, b: Any, out: Any = None) -> Any:
+    """Return the product of two vectors or matrices."""
+    first, second = as_array(a), as_array(b)
+    if out is not None or not 1 <= first.ndim <= 2 or not 1 <= second.ndim <= 2:
+        return NOT_HANDLED
+    if not all(is_whole(x) if isinstance(x, TracedArray) else _is_real(x) for x in (first, second)):
+        return NOT_HANDLED
+    if first.shape[-1] != second.shape[0]:
+        return NOT_HANDLED  # NumPy raises the error
+    left, right = first[None] if first.ndim == 1 else first, second[:, None] if second.ndim == 1 else second
+    found = _small_product(left, right)
+    if found is None:
+        found = _large_product(left, right)
+    shape = (*first.shape[:-1], *second.shape[1:])
+    return found.reshape(shape) if shape else as_objects(found)[0, 0]
+
+
+def _is_real(x: Any) -> bool:
+    """Return whether an array has real numbers and Values only."""
+    if x.dtype != object:
+        return x.dtype.kind in "fiub"
+    return all(isinstance(item, Value) or is_number(item) for item in x.flat)
+
+
+def _small_product(a: Any, b: Any) -> Any:
+    """Return the product of two matrices, computed with rows, or None if a row needs many multiplications."""
+    (m, inner), n = a.shape, b.shape[1]
+    if _has_rows(a, 1) or _has_rows(b, 0):
+        return numpy.sum(a[..., None] * b[None], axis=1) if m * n <= _MOST_MULTIPLICATIONS else None
+    if _has_rows(a, 0) and not isinstance(b, TracedArray) and inner * n <= _MOST_MULTIPLICATIONS:
+        return _of_row(a, lambda row: row @ as_objects(b), 0)
+    if _has_rows(b, 1) and not isinstance(a, TracedArray) and m * inner <= _MOST_MULTIPLICATIONS:
+        return _of_row(b, lambda row: as_objects(a) @ row, 1)
+    return None
+
+
+def _large_product(a: Any, b: Any) -> Any:
+    """Return the product of two matrices, computed by one instruction."""
+    factors = [_matrix(a), _matrix(b)]
+    [product] = apply_here(Product(factors[0].kind, factors[1].kind), factors)
+    shape = (a.shape[0], b.shape[1])
+    if product.kind.size < _LEAST_WHOLE:
+        return of_objects(product.elements(), shape)
+    return of_ordered(product, shape, shape.index(max(shape)))
+
+
+def _matrix(x: Any) -> Any:
+    """Return the handle of a matrix."""
+    kind = ArrayKind(*x.shape)
+    if not isinstance(x, TracedArray):
+        is_constant = x.dtype != object
+        return constant(x) if is_constant else apply_layout(Pack(kind), x.ravel().tolist())[0]
+    handle: Any = x.in_order()
+    return handle if handle.kind == kind else apply_layout(Reshape(handle.kind, kind), [handle])[0]
+
+
+def _has_rows(x: Any, axis: int) -> bool:
+    return isinstance(x, TracedArray) and x.axis == axis
+
+
+def _of_row(array: TracedArray, function: Callable[[Any], Any], axis: int) -> TracedArray:
+    found = rows.in_rows(lambda: as_objects(function(array.rows)))
+    return TracedArray(found, array.count, axis, array.steps + 1)
+
+
+@implements(numpy.vdot)
+def _vdot(a: Any, b: Any) -> Any:
+    return numpy.sum(a.ravel() * b.ravel()) if is_whole(a) and is_whole(b) else NOT_HANDLED
+
+
+@implements(numpy.inner)
+def _inner_product(a: Any, b: Any) -> Any:
+    return _product(a, b) if getattr(a, "ndim", 0) == 1 == getattr(b, "ndim", 0) else NOT_HANDLED
+
+
+@implements(numpy.linalg.norm)
+def _norm(
+    x: Any,
+    ord: Any = None,  # noqa: A002  # the name of NumPy's parameter
+    axis: Axis = None,
+    keepdims: bool = False,
+) -> Any:
+    if not is_whole(x) or ord not in (None, 2) or (ord == 2 and x.ndim != 1 and not isinstance(axis, int)):
+        return NOT_HANDLED
+    return math.sqrt(numpy.sum(x * x, axis, keepdims=keepdims))
+
+
+@implements(numpy.outer)
+def _outer(a: Any, b: Any) -> Any:
+    return numpy.ravel(a)[:, None] * numpy.ravel(b)[None]
+
+
+@implements(numpy.einsum)
+def _einsum(subscripts: Any, /, *operands: Any, optimize: Any = False) -> Any:
+    """Return a sum of products, if all whole arrays have their rows along the same index."""
+    whole = [x for x in operands if isinstance(x, TracedArray)]
+    if not isinstance(subscripts, str) or "." in subscripts or not all(x.is_whole for x in whole):
+        return NOT_HANDLED
+    terms, result = _einsum_terms(subscripts)
+    if [len(term) for term in terms] != [numpy.ndim(x) for x in operands]:
+        return NOT_HANDLED  # NumPy raises the error
+    letters = {term[x.axis] for term, x in zip(terms, operands, strict=True) if isinstance(x, TracedArray)}
+    if len(letters) != 1 or len({x.count for x in whole}) != 1:
+        return NOT_HANDLED
+    [letter] = letters
+    aligned = [_einsum_row(x, term, letter, whole[0].count) for x, term in zip(operands, terms, strict=True)]
+    sizes = {name: n for x, term in zip(operands, terms, strict=True) for name, n in zip(term, x.shape, strict=True)}
+    steps = plain_math.prod(n for name, n in sizes.items() if name != letter)
+    if any(row is NOT_HANDLED for row in aligned) or steps > _MOST_MULTIPLICATIONS:
+        return NOT_HANDLED
+    of_row = f"{','.join(terms)}->{result}".replace(letter, "")
+    found = rows.in_rows(lambda: as_objects(numpy.einsum(of_row, *aligned)))
+    axis = max(result.find(letter), 0)
+    made = TracedArray(found, whole[0].count, axis, 1 + max(x.steps for x in whole))
+    return made if letter in result else numpy.sum(made, axis=0)
+
+
+def _einsum_terms(subscripts: str) -> tuple[list[str], str]:
+    """Return the indices of each operand and of the result."""
+    given, arrow, result = subscripts.replace(" ", "").partition("->")
+    if not arrow:
+        result = "".join(sorted(name for name in set(given) - {","} if given.count(name) == 1))
+    return given.split(","), result
+
+
+def _einsum_row(x: Any, term: str, letter: str, count: int) -> Any:
+    """Return what an operand is for each row, or `NOT_HANDLED` if that is not possible."""
+    if letter not in term:
+        return as_objects(x)
+    if term.count(letter) > 1 or x.shape[term.index(letter)] != count:
+        return NOT_HANDLED
+    return row_of_operand(x, x.ndim - term.index(letter), count)
+
+
+@implements(numpy.polyval)
+def _polyval(p: Any, x: Any) -> Any:
+    """Evaluate a polynomial by Horner's rule, as NumPy does."""
+    found = numpy.zeros_like(x)
+    for coefficient in p:
+        found = found * x + coefficient
+    return found
+
+
+@implements(numpy.convolve)
+def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """Return the convolution of a whole vector and a short one, as a sum of shifted vectors."""
+    long, short = (a, as_array(v)) if is_whole(a) else (v, as_array(a))
+    if not is_whole(long) or long.ndim != 1 or short.ndim != 1 or not 0 < len(short) <= _MOST_SHIFTS:
+        return NOT_HANDLED
+    n, k = len(long), len(short)
+    if mode not in ("full", "same", "valid") or n < k:
+        return NOT_HANDLED
+    left, count = {"full": (0, n + k - 1), "same": ((k - 1) // 2, n), "valid": (k - 1, n - k + 1)}[mode]
+    padded = numpy.pad(long, k - 1)[left : left + count + k - 1]
+    terms = [weight * padded[k - 1 - i : k - 1 - i + count] for i, weight in enumerate(short)]
+    return sum(terms[1:], terms[0])
+
+
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """Integrate by the trapezoidal rule, as NumPy does."""
+    [position] = counted_axes(axis, numpy.ndim(y))
+    before = (slice(None),) * position
+    widths: Any = dx if x is None else numpy.diff(x)
+    if numpy.ndim(widths) > 1:
+        return NOT_HANDLED
+    if numpy.ndim(widths):
+        widths = widths.reshape(-1, *[1] * (numpy.ndim(y) - position - 1))
+    return (widths * (y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]) / 2.0).sum(position)
+
+
+FUNCTIONS[getattr(numpy, "trapezoid", None) or numpy.trapz] = _trapezoid  # type: ignore[attr-defined]  # NumPy 1's name
