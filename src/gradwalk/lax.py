@@ -61,6 +61,7 @@ from gradwalk.math import tanh as tanh
 from gradwalk.math import where as select
 from gradwalk.numpy.selection import take
 from gradwalk.transforms.custom_derivatives import stop_gradient as stop_gradient
+from gradwalk.value.arrays import as_array
 
 __all__ = [
     "abs",
@@ -287,7 +288,7 @@ def dynamic_slice(operand: Any, start_indices: Sequence[Any], slice_sizes: Seque
         >>> dynamic_slice(numpy.arange(12.0).reshape(3, 4), (1, 2), (2, 2)).tolist()
         [[6.0, 7.0], [10.0, 11.0]]
     """
-    found = numpy.asarray(operand)
+    found = as_array(operand)
     if not len(start_indices) == len(slice_sizes) == found.ndim:
         raise ValueError(
             f"start_indices and slice_sizes must have one element per axis of the operand, which is {found.ndim}, got "
@@ -319,7 +320,7 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
         >>> grad(lambda x: dynamic_slice_in_dim(x * x, 1, 2).sum())(x).tolist()
         [0.0, 4.0, 6.0, 0.0]
     """
-    operand = numpy.asarray(operand)
+    operand = as_array(operand)
     length = operand.shape[axis]
     if not 0 <= slice_size <= length:
         raise ValueError(f"slice_size must be from 0 to {length}, the length of axis {axis}, got {slice_size}")

@@ -35,8 +35,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
         >>> gradient([1.0, 4.0, 9.0]).tolist()
         [3.0, 4.0, 5.0]
     """
-    f = numpy.asarray(f)
-    if not holds_values(f, *map(numpy.asarray, varargs)):
+    f = as_array(f)
+    if not holds_values(f, *map(as_array, varargs)):
         return untyped.gradient(f, *varargs, axis=axis, edge_order=edge_order or 1)
     if edge_order not in (None, 1):
         raise ValueError(f"edge_order must be 1 for arrays of Values, got {edge_order}")
@@ -44,7 +44,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
     spacings = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
     if len(spacings) != len(axes):
         raise ValueError(f"gradient() takes one spacing, or one for each of {len(axes)} axes, got {len(spacings)}")
-    found = [_slopes(f, numpy.asarray(h), each) for h, each in zip(spacings, axes, strict=True)]
+    found = [_slopes(f, as_array(h), each) for h, each in zip(spacings, axes, strict=True)]
     return found[0] if len(found) == 1 else found
 
 
@@ -106,9 +106,9 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         TypeError: `period` is given, and an argument contains Values.
         ValueError: `xp` and `fp` differ in length.
     """
-    x, xp, fp = map(numpy.asarray, (x, xp, fp))
+    x, xp, fp = map(as_array, (x, xp, fp))
     ends = [end for end in (left, right) if end is not None]
-    if not holds_values(x, xp, fp, *map(numpy.asarray, ends)):
+    if not holds_values(x, xp, fp, *map(as_array, ends)):
         return numpy.interp(x, xp, fp, left, right, period)
     if period is not None:
         raise TypeError("interp(period=...) accepts arrays of numbers, not of Values: pass x % period")
@@ -129,7 +129,7 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, period: float =
     Returns:
         An array.
     """
-    p = numpy.asarray(p)
+    p = as_array(p)
     if not holds_values(p):
         return numpy.unwrap(p, discont, axis, period=period)
     gaps = numpy.diff(p, axis=axis)
@@ -160,7 +160,7 @@ def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None) -> Any:
         >>> grad(lambda y: polyfit(x, y, 1)[0])(numpy.array([1.0, 2.0, 4.0])).round(6).tolist()
         [-0.5, 0.0, 0.5]
     """
-    x, y = numpy.asarray(x), numpy.asarray(y)
+    x, y = as_array(x), as_array(y)
     if not holds_values(x, y):
         return numpy.polyfit(x, y, deg, rcond)
     matrix = numpy.stack([x**power if power else numpy.ones(len(x)) for power in range(deg, -1, -1)], axis=1)
@@ -223,7 +223,7 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
         >>> grad(lambda a: correlate(a, [1.0, 2.0])[0])(numpy.array([3.0, 4.0])).tolist()
         [1.0, 2.0]
     """
-    first, second = numpy.asarray(a), numpy.asarray(v)
+    first, second = as_array(a), as_array(v)
     if has_complex(first) or has_complex(second):
         return as_complex_array(numpy.correlate(first, numpy.conjugate(second).astype(object), mode))
     return numpy.correlate(a, v, mode)

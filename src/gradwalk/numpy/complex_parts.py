@@ -9,6 +9,7 @@ import numpy
 from gradwalk import cmath, math
 from gradwalk.complex_numbers.complex_array import as_complex_array, has_complex
 from gradwalk.numpy.arrays import holds_values
+from gradwalk.value.arrays import as_array
 
 
 def real(x: Any) -> Any:
@@ -25,7 +26,7 @@ def real(x: Any) -> Any:
         >>> grad(lambda x: real(1j * x * x).sum())(numpy.array([3.0])).tolist()
         [0.0]
     """
-    array = numpy.asarray(x)
+    array = as_array(x)
     return as_complex_array(array).real[()] if has_complex(array) else numpy.real(x)
 
 
@@ -43,7 +44,7 @@ def imag(x: Any) -> Any:
         >>> grad(lambda x: imag(1j * x * x).sum())(numpy.array([3.0])).tolist()
         [6.0]
     """
-    array = numpy.asarray(x)
+    array = as_array(x)
     return as_complex_array(array).imag[()] if has_complex(array) else numpy.imag(x)
 
 
@@ -61,7 +62,7 @@ def angle(z: Any, deg: bool = False) -> Any:
         >>> float(angle(1j, deg=True))
         90.0
     """
-    array = numpy.asarray(z)
+    array = as_array(z)
     if not holds_values(array):
         return numpy.angle(z, deg)
     angles = cmath.phase(array[()])
@@ -77,7 +78,7 @@ def iscomplex(x: Any) -> Any:
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
-    array = numpy.asarray(x)
+    array = as_array(x)
     return imag(array) != 0.0 if has_complex(array) else numpy.iscomplex(x)
 
 
@@ -90,7 +91,7 @@ def isreal(x: Any) -> Any:
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
-    array = numpy.asarray(x)
+    array = as_array(x)
     return imag(array) == 0.0 if has_complex(array) else numpy.isreal(x)
 
 
@@ -103,7 +104,7 @@ def iscomplexobj(x: Any) -> bool:
     Returns:
         A bool.
     """
-    return has_complex(numpy.asarray(x)) or bool(numpy.iscomplexobj(x))
+    return has_complex(as_array(x)) or bool(numpy.iscomplexobj(x))
 
 
 def isrealobj(x: Any) -> bool:
@@ -120,5 +121,5 @@ def isrealobj(x: Any) -> bool:
 
 def refuse_complex(name: str, *arrays: Any) -> None:
     """Raise `TypeError` if an array has complex elements. `name` is the function that needs real numbers."""
-    if any(has_complex(numpy.asarray(array)) for array in arrays):
+    if any(has_complex(as_array(array)) for array in arrays):
         raise TypeError(f"gradwalk.numpy.{name} takes arrays of real numbers and Values, got complex numbers")

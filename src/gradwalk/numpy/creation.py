@@ -162,7 +162,7 @@ def linspace(
         >>> grad(lambda stop: linspace(0.0, stop, 3).sum())(4.0)
         1.5
     """
-    start, stop = numpy.asarray(start), numpy.asarray(stop)
+    start, stop = as_array(start), as_array(stop)
     if not holds_values(start, stop):
         return untyped.linspace(start, stop, num, endpoint, retstep, dtype, axis)
     divisions = num - 1 if endpoint else num
@@ -192,7 +192,7 @@ def logspace(
     Returns:
         An array.
     """
-    if not holds_values(*map(numpy.asarray, (start, stop, base))):
+    if not holds_values(*map(as_array, (start, stop, base))):
         return numpy.logspace(start, stop, num, endpoint, base, dtype, axis)
     return math.pow(base, linspace(start, stop, num, endpoint, axis=axis))
 
@@ -211,7 +211,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     Returns:
         An array.
     """
-    start, stop = numpy.asarray(start), numpy.asarray(stop)
+    start, stop = as_array(start), as_array(stop)
     if not holds_values(start, stop):
         return numpy.geomspace(start, stop, num, endpoint, dtype, axis)
     first, last = [math.log(math.abs(x)) for x in (start, stop)]
@@ -228,7 +228,7 @@ def unstack(x: Any, *, axis: int = 0) -> tuple[Any, ...]:
     Returns:
         A tuple of arrays with one axis less.
     """
-    return tuple(numpy.moveaxis(numpy.asarray(x), axis, 0))
+    return tuple(numpy.moveaxis(as_array(x), axis, 0))
 
 
 def isscalar(element: Any) -> bool:

@@ -19,6 +19,7 @@ from numpy.fft import rfftfreq as rfftfreq
 
 from gradwalk.complex_numbers.complex_array import as_complex_array
 from gradwalk.numpy.arrays import holds_values
+from gradwalk.value.arrays import as_array
 
 Axes = Sequence[int] | None
 
@@ -210,7 +211,7 @@ def ifft2(a: Any, s: Sequence[int] | None = None, axes: Axes = (-2, -1), norm: s
 
 def _in_turn(transform: Callable[..., Any], a: Any, s: Sequence[int] | None, axes: Axes, norm: str | None) -> Any:
     """Apply a transform along several axes, one after the other."""
-    array = numpy.asarray(a)
+    array = as_array(a)
     if axes is None:
         axes = range(array.ndim) if s is None else range(-len(s), 0)
     lengths = [None] * len(axes) if s is None else s
@@ -221,7 +222,7 @@ def _in_turn(transform: Callable[..., Any], a: Any, s: Sequence[int] | None, axe
 
 def _along(name: str, a: Any, n: int | None, axis: int, norm: str | None, transform: Callable[..., Any]) -> Any:
     """Apply a transform to each line along an axis."""
-    array = numpy.asarray(a)
+    array = as_array(a)
     if not holds_values(array):
         return getattr(numpy.fft, name)(array, n, axis, norm)
     from_half = name in ("irfft", "hfft")  # the array has the elements of frequencies up to n / 2

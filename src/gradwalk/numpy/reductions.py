@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy
 
-from gradwalk import math
 from gradwalk.complex_numbers.complex_array import has_complex
 from gradwalk.functions.rows import divide
-from gradwalk.numpy.arrays import are_known, as_bools, as_ints, holds_values, numbers, untyped
+from gradwalk.numpy.arrays import are_known, as_ints, holds_values, numbers, untyped
 from gradwalk.numpy.complex_parts import imag, real
 from gradwalk.numpy.creation import astype
-from gradwalk.numpy.elementwise import isnan, logical_and, logical_not, not_equal, where
+from gradwalk.numpy.elementwise import equal, isnan, logical_and, logical_not, not_equal, where
 from gradwalk.numpy.names.ufuncs import sqrt
 from gradwalk.numpy.ordering import argmax, argmin
 from gradwalk.numpy.ordering import max as largest
 from gradwalk.numpy.ordering import min as smallest
-from gradwalk.value.arrays import Axis, as_array, reduced
+from gradwalk.value.arrays import Axis, as_array
 
 Condition = Any  # an array of bools or Values that broadcasts to the array, or None
 
@@ -226,7 +225,7 @@ def any(a: Any, axis: Axis = None, keepdims: bool = False, *, where: Condition =
         >>> bool(any([Value(0.0), Value(2.0)]))
         True
     """
-    return _decided_along(numpy.any, lambda row: _folded(row, 0.0), _included(a, where, 0), axis, keepdims)
+    return not_equal(count_nonzero(_included(a, where, 0), axis, keepdims), 0)
 
 
 def all(a: Any, axis: Axis = None, keepdims: bool = False, *, where: Condition = None) -> Any:
@@ -241,7 +240,7 @@ def all(a: Any, axis: Axis = None, keepdims: bool = False, *, where: Condition =
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
-    return _decided_along(numpy.all, lambda row: _folded(row, 1.0), _included(a, where, 1), axis, keepdims)
+    return equal(numpy.sum(equal(_included(a, where, 1), 0), axis=axis, keepdims=keepdims), 0)
 
 
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -519,22 +518,6 @@ def _quotient(x: Any, y: Any) -> Any:
 def _not_nan(a: Any, condition: Condition) -> Any:
     included = logical_not(isnan(a))
     return included if condition is None else logical_and(included, condition)
-
-
-def _folded(row: list[Any], neutral: float) -> Any:
-    """Return whether any element is true if `neutral` is 0, or whether all elements are true if `neutral` is 1."""
-    found: Any = neutral
-    for x in row:
-        found = math.where(x, 1.0 if neutral == 0.0 else found, found if neutral == 0.0 else 0.0)
-    return found
-
-
-def _decided_along(
-    of_numbers: Callable[..., Any], recorded: Callable[..., Any], a: Any, axis: Axis, keepdims: bool
-) -> Any:
-    if are_known(a):
-        return of_numbers(numbers(a), axis=axis, keepdims=keepdims)
-    return as_bools(reduced(recorded, a, axis, keepdims))
 
 
 def _extreme_of_rest(extreme: Callable[..., Any], otherwise: float, a: Any, axis: Axis, keepdims: bool) -> Any:

@@ -38,7 +38,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         raise ValueError(
             f"condlist and choicelist must have the same length, at least 1, got {len(condlist)} and {len(choicelist)}"
         )
-    if not holds_values(*map(numpy.asarray, (*condlist, *choicelist, default))):
+    if not holds_values(*map(as_array, (*condlist, *choicelist, default))):
         return numpy.select(condlist, choicelist, default)
     found = default
     for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
@@ -72,8 +72,9 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
         >>> grad(f)(numpy.array([-3.0, 1.0])).tolist()
         [-6.0, 0.0]
     """
-    x = numpy.asarray(x)
-    conditions = [condlist] if numpy.ndim(condlist) == x.ndim and numpy.shape(condlist) == x.shape else [*condlist]
+    x = as_array(x)
+    is_one = len(condlist) > 0 and numpy.ndim(condlist[0]) == x.ndim - 1 and numpy.shape(condlist) == x.shape
+    conditions = [condlist] if is_one else [*condlist]
     if len(funclist) - len(conditions) not in (0, 1):
         raise ValueError(
             f"funclist must have {len(conditions)} items, one for each condition, or one more, got {len(funclist)}"
@@ -82,11 +83,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     found = pieces.pop() if len(pieces) > len(conditions) else 0.0
     for condition, piece in zip(conditions, pieces, strict=True):
         found = where(condition, piece, found)
-    return (
-        found
-        if holds_values(numpy.asarray(found))
-        else numpy.asarray(found).astype(x.dtype if not holds_values(x) else float)
-    )
+    return found if holds_values(as_array(found)) else as_array(found).astype(x.dtype if not holds_values(x) else float)
 
 
 def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Any:
@@ -107,7 +104,7 @@ def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Any:
         >>> choose([1, 0], [[1.0, 2.0], [3.0, 4.0]]).tolist()
         [3.0, 2.0]
     """
-    a = numpy.asarray(a)
+    a = as_array(a)
     if are_known(a):
         return untyped.choose(numbers(a).astype(int), choices, mode=mode)
     index = _index_in_range(a, len(choices), mode)
@@ -138,12 +135,12 @@ def take(a: Any, indices: Any, axis: int | None = None, mode: str | None = None)
         >>> jit(lambda x, i: take(x, i))(numpy.array([1.0, 3.0]), 1)
         3.0
     """
-    indices = numpy.asarray(indices)
+    indices = as_array(indices)
     if are_known(indices):
         return untyped.take(as_array(a), numbers(indices).astype(int), axis, mode=mode or "raise")
-    a = numpy.asarray(a)
+    a = as_array(a)
     table = a.ravel() if axis is None else numpy.moveaxis(a, axis, 0)
-    found = numpy.asarray(math.take(table, _index_in_range(indices, len(table), mode or "raise")[()]))
+    found = as_array(math.take(table, _index_in_range(indices, len(table), mode or "raise")[()]))
     if axis is None:
         return found[()]
     [at] = counted_axes((axis,), a.ndim)
@@ -162,7 +159,7 @@ def extract(condition: Any, arr: Any) -> Any:
     Returns:
         An array with one axis.
     """
-    return numpy.extract(decided(condition), numpy.asarray(arr))
+    return numpy.extract(decided(condition), as_array(arr))
 
 
 def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
@@ -178,7 +175,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     Returns:
         An array.
     """
-    return numpy.compress(decided(condition), numpy.asarray(a), axis)
+    return numpy.compress(decided(condition), as_array(a), axis)
 
 
 def argwhere(a: Any) -> Any:
@@ -215,7 +212,7 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Any:
     Returns:
         An array.
     """
-    filt = numpy.asarray(filt)
+    filt = as_array(filt)
     places = flatnonzero(filt)
     if not len(places):
         return filt[:0]
@@ -254,7 +251,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
         >>> array_equal([Value(1.0)], [1.0])
         True
     """
-    a1, a2 = numpy.asarray(a1), numpy.asarray(a2)
+    a1, a2 = as_array(a1), as_array(a2)
     return a1.shape == a2.shape and _answer(all(_same(a1, a2, equal_nan)))
 
 
@@ -268,7 +265,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
     Returns:
         A bool. In a recorded function, a Value that is 1 or 0.
     """
-    a1, a2 = numpy.asarray(a1), numpy.asarray(a2)
+    a1, a2 = as_array(a1), as_array(a2)
     try:
         numpy.broadcast_shapes(a1.shape, a2.shape)
     except ValueError:
@@ -288,7 +285,7 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
-    element, test_elements = numpy.asarray(element), numpy.asarray(test_elements)
+    element, test_elements = as_array(element), as_array(test_elements)
     if are_known(element, test_elements):
         return numpy.isin(numbers(element), numbers(test_elements), assume_unique, invert)
     found = any(equal(element[..., numpy.newaxis], test_elements.ravel()), -1)
@@ -316,7 +313,7 @@ def unique(ar: Any, axis: int | None = None) -> Any:
         >>> grad(lambda x: unique(x) @ [1.0, 10.0])(numpy.array([3.0, 1.0, 3.0])).tolist()
         [10.0, 1.0, 0.0]
     """
-    ar = numpy.asarray(ar)
+    ar = as_array(ar)
     if not holds_values(ar):
         return numpy.unique(ar, axis=axis)
     if axis is not None:

@@ -14,7 +14,7 @@ from gradwalk.numpy.elementwise import isnan, less, less_equal, logical_and, log
 from gradwalk.numpy.names.ufuncs import sqrt
 from gradwalk.numpy.ordering import sort
 from gradwalk.numpy.reductions import average, sum
-from gradwalk.value.arrays import Axis, counted_axes
+from gradwalk.value.arrays import Axis, as_array, counted_axes
 
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
@@ -80,7 +80,7 @@ def median(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
         >>> grad(median)(numpy.array([3.0, 1.0, 2.0, 9.0])).tolist()
         [0.5, 0.0, 0.5, 0.0]
     """
-    if not holds_values(numpy.asarray(a)):
+    if not holds_values(as_array(a)):
         return numpy.median(a, axis=axis, keepdims=keepdims)
     return quantile(a, 0.5, axis, keepdims=keepdims)
 
@@ -134,7 +134,7 @@ def nanmedian(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     Returns:
         An array, or a single element if all axes are reduced. A median is nan if all elements are nan.
     """
-    if not holds_values(numpy.asarray(a)):
+    if not holds_values(as_array(a)):
         return numpy.nanmedian(a, axis=axis, keepdims=keepdims)
     return nanquantile(a, 0.5, axis, keepdims=keepdims)
 
@@ -150,7 +150,7 @@ def partition(a: Any, kth: int, axis: int = -1) -> Any:
     Returns:
         An array. An array of Values is sorted.
     """
-    a = numpy.asarray(a)
+    a = as_array(a)
     return sort(a, axis) if holds_values(a) else numpy.partition(a, kth, axis)
 
 
@@ -182,7 +182,7 @@ def cov(
         >>> grad(cov)(numpy.array([1.0, 2.0, 6.0])).tolist()
         [-2.0, -1.0, 3.0]
     """
-    if not holds_values(*[numpy.asarray(x) for x in (m, y, fweights, aweights) if x is not None]):
+    if not holds_values(*[as_array(x) for x in (m, y, fweights, aweights) if x is not None]):
         return numpy.cov(m, y, rowvar, bias, ddof, fweights, aweights)
     rows = _variables(m, rowvar)
     if y is not None:
@@ -191,14 +191,14 @@ def cov(
     weights: Any = None
     for each in (fweights, aweights):
         if each is not None:
-            weights = numpy.asarray(each) * (1.0 if weights is None else weights)
+            weights = as_array(each) * (1.0 if weights is None else weights)
     if weights is None:
         weights, norm = 1.0, rows.shape[1] - ddof
         middle = numpy.mean(rows, axis=1)
     else:
         total = numpy.sum(weights)
         middle = average(rows, 1, weights)
-        squares = total if aweights is None else numpy.sum(weights * numpy.asarray(aweights))
+        squares = total if aweights is None else numpy.sum(weights * as_array(aweights))
         norm = total - ddof * squares / (1.0 if aweights is None else total)
         norm = total - ddof if aweights is None else norm
     deviations = rows - middle[:, numpy.newaxis]
@@ -216,7 +216,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
     Returns:
         A matrix, or a number for a single variable.
     """
-    if not holds_values(*[numpy.asarray(each) for each in (x, y) if each is not None]):
+    if not holds_values(*[as_array(each) for each in (x, y) if each is not None]):
         return numpy.corrcoef(x, y, rowvar)
     covariance = cov(x, y, rowvar)
     if not numpy.ndim(covariance):
@@ -240,10 +240,10 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     Raises:
         ValueError: `side` is neither "left" nor "right".
     """
-    a, v = numpy.asarray(a), numpy.asarray(v)
+    a, v = as_array(a), as_array(v)
     if are_known(a, v):
         return untyped.searchsorted(numbers(a), numbers(v), side, sorter)
-    return math.searchsorted(a if sorter is None else a[numpy.asarray(sorter)], v[()], side)
+    return math.searchsorted(a if sorter is None else a[as_array(sorter)], v[()], side)
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -257,7 +257,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     Returns:
         An array of ints. In a recorded function, Values with derivative 0.
     """
-    x, bins = numpy.asarray(x), numpy.asarray(bins)
+    x, bins = as_array(x), as_array(bins)
     if are_known(x, bins):
         return numpy.digitize(numbers(x), numbers(bins), right)
     side = "left" if right else "right"
@@ -280,14 +280,14 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     Raises:
         TypeError: `x` contains Values whose numbers are not known, so the length of the result is not known either.
     """
-    x = numpy.asarray(x)
+    x = as_array(x)
     if not are_known(x):
         raise TypeError("bincount() needs the numbers of x, which a recorded function does not know: use one_hot")
     x = numbers(x).astype(int)
-    if weights is None or not holds_values(numpy.asarray(weights)):
+    if weights is None or not holds_values(as_array(weights)):
         return numpy.bincount(x, weights, minlength)
     totals: list[Any] = [0.0] * max(minlength, int(x.max(initial=-1)) + 1)
-    for i, weight in zip(x.tolist(), numpy.asarray(weights).tolist(), strict=True):
+    for i, weight in zip(x.tolist(), as_array(weights).tolist(), strict=True):
         totals[i] = totals[i] + weight
     return numpy.array(totals, object)
 
@@ -309,14 +309,14 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
     Raises:
         TypeError: The edges depend on numbers that are not known in a recorded function.
     """
-    a = numpy.asarray(a)
-    if not holds_values(a, numpy.asarray(weights if weights is not None else 1.0)):
+    a = as_array(a)
+    if not holds_values(a, as_array(weights if weights is not None else 1.0)):
         return numpy.histogram(a, bins, range, density, weights)
     if not are_known(a) and range is None and not numpy.ndim(bins):
         raise TypeError("histogram() of a recorded array needs range=(low, high) or the edges of the bins")
     known = numbers(a) if are_known(a) else numpy.zeros(0)
     edges = numpy.histogram_bin_edges(known, bins, range)
-    each = numpy.ones(a.shape) if weights is None else numpy.asarray(weights)
+    each = numpy.ones(a.shape) if weights is None else as_array(weights)
     counts = []
     for i, (low, high) in enumerate(pairwise(edges)):
         is_below = less_equal(a, high) if i == len(edges) - 2 else less(a, high)
@@ -343,7 +343,7 @@ def _quantiles(
     ignores_nan: bool,
 ) -> Any:
     """Return quantiles at q / whole."""
-    a, q = numpy.asarray(a), numpy.asarray(q)
+    a, q = as_array(a), as_array(q)
     if not holds_values(a, q):
         return of_numbers(a, q, axis=axis, method=method, keepdims=keepdims)
     if method not in _METHODS:
@@ -377,7 +377,7 @@ def _interpolated(rows: Any, last: Any, q: Any, method: str) -> Any:
 
 def _at(rows: Any, indices: Any) -> Any:
     """Return the element of each column of rows at an index, which may be data; nan if it is out of range."""
-    indices = numpy.asarray(indices)
+    indices = as_array(indices)
     if are_known(indices):
         known = numbers(indices).astype(int)
         found = numpy.take_along_axis(rows, numpy.maximum(known, 0)[numpy.newaxis], 0)[0]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy
 
 from gradwalk import math
-from gradwalk.numpy.arrays import are_known, holds_values, numbers
+from gradwalk.numpy.arrays import are_known, holds_values, numbers, untyped
 from gradwalk.numpy.elementwise import where
-from gradwalk.value.arrays import of_objects
+from gradwalk.value.arrays import WholeArray, as_array, of_objects
 from gradwalk.value.value import Value
 
 _UFUNCS: dict[Callable[..., Any], numpy.ufunc] = {
@@ -57,7 +57,7 @@ class At:
     """
 
     def __init__(self, x: Any) -> None:
-        self._array = numpy.asarray(x)
+        self._array = as_array(x)
 
     def __getitem__(self, index: Any) -> Update:
         return Update(self._array, index)
@@ -125,17 +125,32 @@ class Update:
         return found
 
     def _updated(self, combine: Callable[[Any, Any], Any], values: Any) -> Any:
-        values, cases = numpy.asarray(values), self._cases()
+        values, cases = as_array(values), self._cases()
         if not holds_values(self._array, values) and cases == [(None, self._index)]:
             return self._of_numbers(combine, values)
+        if isinstance(self._array, WholeArray) and self._has_separate_elements():
+            found = untyped.copy(self._array)
+            found[self._index] = numpy.frompyfunc(combine, 2, 1)(found[self._index], values)
+            return found
+        if isinstance(self._array, WholeArray) and len(self._index) == self._array.ndim == 1 and not values.ndim:
+            [size] = self._array.shape
+            is_chosen = _is_index(self._index[0], numpy.arange(size), size)
+            return where(is_chosen, numpy.frompyfunc(combine, 2, 1)(self._array, values), self._array)
         flat = self._array.ravel().tolist()
         positions = numpy.arange(len(flat)).reshape(self._array.shape)
         for condition, index in cases:
-            chosen = numpy.asarray(positions[index])
+            chosen = as_array(positions[index])
             for position, value in zip(chosen.flat, numpy.broadcast_to(values, chosen.shape).flat, strict=True):
                 new = combine(flat[position], value)
                 flat[position] = new if condition is None else math.where(condition, new, flat[position])
         return of_objects(flat, self._array.shape)
+
+    def _has_separate_elements(self) -> bool:
+        """Return whether the index has no Values, and no element is indexed twice."""
+        if any(isinstance(part, Value) for part in self._index):
+            return False
+        places = numpy.arange(self._array.size).reshape(self._array.shape)[self._index]
+        return numpy.unique(places).size == numpy.size(places)
 
     def _of_numbers(self, combine: Callable[[Any, Any], Any], values: Any) -> Any:
         found = self._array.copy()
@@ -161,7 +176,7 @@ class Update:
 
 def _plain_index(part: Any) -> Any:
     """Return a part of an index with Values replaced by ints, if their numbers are known."""
-    array = numpy.asarray(part)
+    array = as_array(part)
     if array.dtype != object or part is None or isinstance(part, (slice, EllipsisType)):
         return part
     if are_known(array):
@@ -183,12 +198,12 @@ def _axis(index: tuple[Any, ...], place: int, ndim: int) -> int:
 
 def _axes_of(part: Any) -> int:
     """Return the number of axes that a part of an index indexes: more than 1 for an array of bools."""
-    array = numpy.asarray(part)
+    array = as_array(part)
     return array.ndim if array.dtype == numpy.bool_ else 1
 
 
-def _is_index(value: Value, i: int, size: int) -> Any:
-    """Return a condition: whether a Value is the index i, or the negative index of the same element."""
+def _is_index(value: Value, i: Any, size: int) -> Any:
+    """Return whether a Value is the index i, or the negative index of the same element, as a condition."""
     return math.where(math.equal(value, i), 1.0, math.equal(value, i - size))
 
 

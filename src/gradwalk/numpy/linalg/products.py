@@ -17,7 +17,7 @@ from gradwalk.numpy.linalg.stacks import size_of
 from gradwalk.numpy.names.ufuncs import absolute
 from gradwalk.numpy.ordering import max as largest
 from gradwalk.numpy.ordering import min as smallest
-from gradwalk.value.arrays import Axis, counted_axes
+from gradwalk.value.arrays import Axis, as_array, counted_axes
 
 
 def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -40,7 +40,7 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
         >>> grad(norm)(numpy.array([3.0, 4.0])).round(6).tolist()
         [0.6, 0.8]
     """
-    x = numpy.asarray(x)
+    x = as_array(x)
     dimensions = x.ndim if axis is None else numpy.size(axis)
     if has_complex(x):
         if dimensions == 2 and ord not in (None, "fro", 1, -1, numpy.inf, -numpy.inf):
@@ -91,7 +91,7 @@ def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Any =
     Returns:
         An array, or a number.
     """
-    x = numpy.asarray(x)
+    x = as_array(x)
     axes = counted_axes(axis, x.ndim)
     moved = numpy.moveaxis(x, axes, range(len(axes)))
     found = norm(moved.reshape(-1, *moved.shape[len(axes) :]), ord, 0)
@@ -122,7 +122,7 @@ def cond(x: Any, p: Any = None) -> Any:
     Returns:
         An array, or a number.
     """
-    x = numpy.asarray(x)
+    x = as_array(x)
     if not holds_values(x):
         return numpy.linalg.cond(x, p)
     if p in (None, 2, -2):
@@ -144,7 +144,7 @@ def matrix_power(a: Any, n: int) -> Any:
     Raises:
         LinAlgError: The matrix is not square, or it is singular and the exponent is negative.
     """
-    a = numpy.asarray(a)
+    a = as_array(a)
     if not holds_values(a):
         return numpy.linalg.matrix_power(a, n)
     power = numpy.broadcast_to(numpy.eye(size_of(a[(0,) * (a.ndim - 2)])), a.shape).astype(object)
@@ -167,7 +167,7 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
     Returns:
         The solution x.
     """
-    a, b = numpy.asarray(a), numpy.asarray(b)
+    a, b = as_array(a), as_array(b)
     if not holds_values(a, b):
         return numpy.linalg.tensorsolve(a, b, axes)
     a = a if axes is None else numpy.moveaxis(a, axes, range(-len(axes), 0))
@@ -184,7 +184,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     Returns:
         The inverse, of shape a.shape[ind:] + a.shape[:ind].
     """
-    a = numpy.asarray(a)
+    a = as_array(a)
     if not holds_values(a):
         return numpy.linalg.tensorinv(a, ind)
     matrix = a.reshape(int(numpy.prod(a.shape[:ind])), -1)
@@ -202,7 +202,7 @@ def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
     Returns:
         An array, or a number.
     """
-    x1, x2 = numpy.moveaxis(numpy.asarray(x1), axis, -1), numpy.moveaxis(numpy.asarray(x2), axis, -1)
+    x1, x2 = numpy.moveaxis(as_array(x1), axis, -1), numpy.moveaxis(as_array(x2), axis, -1)
     return numpy.matmul(numpy.conj(x1)[..., numpy.newaxis, :], x2[..., numpy.newaxis])[..., 0, 0][()]
 
 
@@ -216,7 +216,7 @@ def matvec(x1: Any, x2: Any) -> Any:
     Returns:
         An array of shape (..., M).
     """
-    return numpy.matmul(numpy.asarray(x1), numpy.asarray(x2)[..., numpy.newaxis])[..., 0]
+    return numpy.matmul(as_array(x1), as_array(x2)[..., numpy.newaxis])[..., 0]
 
 
 def vecmat(x1: Any, x2: Any) -> Any:
@@ -229,7 +229,7 @@ def vecmat(x1: Any, x2: Any) -> Any:
     Returns:
         An array of shape (..., N).
     """
-    return numpy.matmul(numpy.conj(numpy.asarray(x1))[..., numpy.newaxis, :], numpy.asarray(x2))[..., 0, :]
+    return numpy.matmul(numpy.conj(as_array(x1))[..., numpy.newaxis, :], as_array(x2))[..., 0, :]
 
 
 def matrix_transpose(x: Any) -> Any:

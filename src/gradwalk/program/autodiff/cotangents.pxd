@@ -25,6 +25,7 @@ cdef class Cotangents:
     cdef list _outer
     cdef list _depth
     cdef list _condition
+    cdef dict _zeros
 
     cdef bint has_one(self, int i) noexcept
     cdef object seed(self, int i, int derivative)
@@ -52,6 +53,8 @@ cdef class Cotangents:
     cdef list _with_one(self, object instructions)
     cdef int _condition_of(self, int choice) except? -1
     cdef int _new_condition(self, int choice) except? -1
+    cdef int _condition_of_take(self, int i, int k) except? -1
+    cdef int _zero_in_range(self, int index, int length) except? -1
     cdef bint _is_wild(self, int i) noexcept
     cdef bint _has_tame_partial(self, int i, int position) noexcept
     cdef bint _is_settled(self, int i) noexcept

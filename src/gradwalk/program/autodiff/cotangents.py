@@ -67,6 +67,7 @@ class Cotangents:
     _outer: list
     _depth: list
     _condition: list
+    _zeros: dict  # by index and length of a table: see `_zero_in_range`
 
     def __init__(self, store: InstructionStore, is_forward: bool) -> None:
         """Start with zero derivatives. The store must be a `Tape` if it contains calls."""
@@ -81,6 +82,7 @@ class Cotangents:
         self._is_calm = self._is_tame  # reverse mode: what a tame instruction depends on is tame, too
         self._knows_tame = False
         self._selected, self._either, self._outer, self._depth, self._condition = [], [], [], [], []
+        self._zeros = {}
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -128,7 +130,7 @@ class Cotangents:
         length: cython.int = len(table)
         adjoint: cython.int = self._settled(self._derivative[i], self._choice[i], True)
         index: cython.int = self._settled(store.x[i], self._choice[i], True)  # 0 is in range
-        zero: cython.int = _zero_in_range(store, index, length)
+        zero: cython.int = self._zero_in_range(index, length)
         k: cython.int
         entry: cython.int
         found: cython.int
@@ -426,12 +428,34 @@ class Cotangents:
             return simplify.emit(store, _where, own, own, self._condition[second])
         i, position = self._selected[choice]
         if store.opcode[i] == _take:
-            own = _condition_of_take(store, i, position - 1)
+            own = self._condition_of_take(i, position - 1)
         else:
             own = derivative_templates.instantiate(store, self._templates, i, position, store.intern_constant(1.0))
         if self._outer[choice] == _no_choice:
             return own
         return simplify.emit(store, _where, self._condition[self._outer[choice]], own, store.intern_constant(0.0))
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _condition_of_take(self, i: cython.int, k: cython.int) -> cython.int:
+        """Append the condition of table entry k: 1 if it is selected, 0 if not, nan if the index is out of range."""
+        store: InstructionStore = self._store
+        length: cython.int = len(store.tables[store.y[i]])
+        is_picked: cython.int = _picks(store, store.x[i], length, k)
+        zero: cython.int = self._zero_in_range(store.x[i], length)
+        return simplify.emit(store, _where, is_picked, store.intern_constant(1.0), zero)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _zero_in_range(self, index: cython.int, length: cython.int) -> cython.int:
+        """Append a number that is 0 if an index is in the range of a table, and nan otherwise."""
+        found: cython.int
+        known = self._zeros.get((index, length))
+        if known is not None:
+            return cython.cast(cython.int, known)
+        found = simplify.emit_take(self._store, index, (self._store.intern_constant(0.0),) * length)
+        self._zeros[index, length] = found
+        return found
 
     # Instructions that can turn a zero derivative into nan
 
@@ -495,27 +519,9 @@ class Cotangents:
 
 @cython.cfunc
 @cython.exceptval(-1)
-def _condition_of_take(store: InstructionStore, i: cython.int, k: cython.int) -> cython.int:
-    """Append the condition of table entry k: nan if the index is out of range, 1 if it selects the entry, else 0."""
-    length: cython.int = len(store.tables[store.y[i]])
-    is_picked: cython.int = _picks(store, store.x[i], length, k)
-    return simplify.emit(
-        store, _where, is_picked, store.intern_constant(1.0), _zero_in_range(store, store.x[i], length)
-    )
-
-
-@cython.cfunc
-@cython.exceptval(-1)
 def _picks(store: InstructionStore, index: cython.int, length: cython.int, k: cython.int) -> cython.int:
     """Append a number that is 1 if an index selects table entry k, else 0. Negative indices count from the end."""
     is_negative: cython.int = simplify.emit(store, _less, index, store.intern_constant(0.0), 0)
     from_end: cython.int = simplify.emit(store, _add, index, store.intern_constant(length), 0)
     position: cython.int = simplify.emit(store, _where, is_negative, from_end, index)
     return simplify.emit(store, _equal, position, store.intern_constant(k), 0)
-
-
-@cython.cfunc
-@cython.exceptval(-1)
-def _zero_in_range(store: InstructionStore, index: cython.int, length: cython.int) -> cython.int:
-    """Append a number that is 0 if an index is in the range of a table, and nan otherwise."""
-    return simplify.emit_take(store, index, (store.intern_constant(0.0),) * length)

@@ -52,10 +52,10 @@ class MultivariateNormal(Multivariate):
             LinAlgError: The covariance is not positive definite. In a recorded function, the result is nan instead.
             ValueError: The shapes do not match.
         """
-        x = numpy.asarray(x)
+        x = arrays.as_array(x)
         if not x.ndim or (mean is not None and not numpy.ndim(mean)):
             return norm.logpdf(x[()], 0.0 if mean is None else mean, math.sqrt(cov))
-        deviation = x if mean is None else x - numpy.asarray(mean)
+        deviation = x if mean is None else x - arrays.as_array(mean)
         size = deviation.shape[-1] if deviation.ndim else 0
         factor = linalg.cholesky(_covariance_matrix(cov, size))
         scores: list[Any] = []
@@ -99,7 +99,7 @@ class Dirichlet(Multivariate):
         Raises:
             ValueError: The lengths of x and alpha do not match.
         """
-        x, concentrations = numpy.asarray(x), numpy.asarray(alpha).tolist()
+        x, concentrations = arrays.as_array(x), arrays.as_array(alpha).tolist()
         if x.ndim == 0 or len(x) not in (len(concentrations), len(concentrations) - 1):
             raise ValueError(
                 f"alpha has {len(concentrations)} numbers, so the first axis of x must have this length or one less, "
@@ -139,7 +139,7 @@ class Multinomial(Multivariate):
         Raises:
             ValueError: The lengths of x and p do not match.
         """
-        x, probabilities = numpy.asarray(x), numpy.asarray(p).tolist()
+        x, probabilities = arrays.as_array(x), arrays.as_array(p).tolist()
         if x.ndim == 0 or x.shape[-1] != len(probabilities):
             raise ValueError(
                 f"p has {len(probabilities)} numbers, so the last axis of x must have this length, got shape {x.shape}"
@@ -162,7 +162,7 @@ class Multinomial(Multivariate):
 
 def _covariance_matrix(cov: Any, size: int) -> Any:
     """Return a covariance matrix, given the matrix, the variances, or one variance for all components."""
-    cov = numpy.asarray(cov)
+    cov = arrays.as_array(cov)
     if cov.ndim < 2:
         return numpy.eye(size) * cov
     if cov.shape != (size, size):
