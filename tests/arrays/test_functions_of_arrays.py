@@ -157,6 +157,31 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "converted": (lambda x: (gnp.asarray(x, float) * gnp.array(x) * numpy.atleast_1d(x)).sum() ** 2, x),
     "integrals": (lambda m: gnp.trapezoid(m[:, 0] ** 2, y) * (gnp.trapezoid(m, axis=0, dx=0.5) ** 2).sum(), X),
     "einsum": (lambda m: numpy.einsum("ij,ij->", m, m) ** 2, X),
+    "interp": (lambda x: (gnp.interp(x, y.cumsum() ** 2, w[[0, 1, 2, 0, 1, 2, 0]], left=0.3) * x).sum(), x),
+    "interp in a table of Values": (lambda x: (gnp.interp(y, numpy.arange(7.0), x) * y).sum() ** 2, x),
+    "select": (lambda x: (gnp.select([x > 0.5, x > -0.2], [x * x, numpy.sin(x)], x[0]) * x).sum(), x),
+    "piecewise": (lambda x: (gnp.piecewise(x, [x < 0.0, x > 0.4], [lambda t: t**3, 2.0, gnp.cos]) * x).sum(), x),
+    "gradient": (lambda m: (gnp.gradient(m, axis=0) ** 2).sum() * (gnp.gradient(m[:, 0], 0.5) ** 3).sum(), X),
+    "any and all": (
+        lambda m: gnp.where(gnp.any(m > 1.0) * gnp.all(m < 9.0), m, m * m).sum() + (gnp.any(m > 0.5, 0) * m**2).sum(),
+        X,
+    ),
+    "branch on any": (lambda x: (x**2).sum() if (x > 0.3).any() and not numpy.all(x > 0.3) else x[0], x),
+    "median": (lambda m: gnp.median(m[:, 0]) ** 2 * gnp.quantile(m[:, 1] * y, 0.3) + gnp.median(m) ** 3, X),
+    "updates": (
+        lambda x: (gnp.at(x)[2].set(x[0] * 2) * gnp.at(x)[MASK].multiply(x[1]) * gnp.at(x)[:3].min(y[:3])).sum(),
+        x,
+    ),
+    "repeated updates": (lambda x: (gnp.at(x)[numpy.array([0, 0, 2])].add(x[4:]) ** 2).sum(), x),
+    "updates of Values": (lambda x: (gnp.at(x)[gnp.argmax(x * y)].add(x[0]) ** 3).sum(), x),
+    "taken at the maximum": (lambda x: gnp.take(x, gnp.argmax(x * y)) ** 2 * x[0], x),
+    "arrays of arrays": (
+        lambda x: (gnp.array([x, x * x]) ** 2).sum() * (gnp.asarray([y, x], float)[:, 1] ** 2).sum(),
+        x,
+    ),
+    "covariance": (lambda m: (gnp.cov(m.T) ** 2).sum() * gnp.cov(m[:, 1]), X),
+    "outer": (lambda x: (numpy.multiply.outer(x, w) ** 2).sum() * numpy.outer(x, x)[2].sum(), x),
+    "digitized": (lambda x: (gnp.searchsorted(numpy.array([-0.5, 0.1, 0.6]), x) * x**2).sum(), x),
 }
 
 
@@ -197,6 +222,9 @@ RESULTS: dict[str, tuple[Callable[..., Any], Any]] = {
     "ints as indices": (lambda i: sum(x[j] for j in i[::2]), numpy.arange(7)),
     "bools": (lambda b: b * 2, MASK),
     "comparisons": (lambda x: (x > 0, gnp.less(x, 0.3), gnp.sum(x > 0)), x),
+    "truths": (lambda m: (numpy.any(m > 1, 0), numpy.all(m, 1, keepdims=True), (m > 3).any(), gnp.all(m < 9)), X),
+    "counts": (lambda m: ((m > 0).sum(axis=1), gnp.count_nonzero(m > 0, axis=0), (m > 0).sum()), X),
+    "joined ints": (lambda i: (numpy.concatenate([i * 2, i * 3]), gnp.cumsum(i > 2), numpy.pad(i, 1)), numpy.arange(7)),
     "float32": (lambda x: (x * 2, x.sum()), x.astype(numpy.float32)),
     "indices": (lambda x: (gnp.argmax(x), gnp.argmin(x), gnp.argsort(x)), x),
     "vmap": (lambda m: (vmap(lambda r: r * 2, out_axes=1)(m), vmap(lambda r: {"a": r.sum(), "b": (r, 3.0)})(m)), X),

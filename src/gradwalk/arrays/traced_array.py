@@ -648,6 +648,9 @@ def _of_ufunc(ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], kwargs: di
         [array, *others] = inputs
         rest = {name: x for name, x in kwargs.items() if name != "axis"}
         return _called(_REDUCTIONS[ufunc], (array, kwargs.get("axis", 0), *others), rest)
+    if method == "outer" and not kwargs:
+        [first, second] = map(as_array, inputs)
+        return ufunc(first.reshape(*first.shape, *[1] * second.ndim), second)
     if method != "__call__" or ufunc.nout != 1:
         return NOT_HANDLED
     if ufunc in FUNCTIONS:

@@ -33,8 +33,10 @@ def array(object: Any, dtype: Any = None, copy: bool | None = True, ndmin: int =
         >>> grad(lambda x: (array([x, 2.0 * x], dtype=float) ** 2).sum())(1.0)
         10.0
     """
-    if isinstance(object, WholeArray) and ndmin <= object.ndim:
-        found = untyped.copy(object) if copy else object
+    given = _stacked(object)
+    if isinstance(given, WholeArray):
+        given = untyped.reshape(given, (1,) * (ndmin - given.ndim) + given.shape)
+        found = untyped.copy(given) if copy else given
     else:
         found = numpy.array(object, ndmin=ndmin) if copy else numpy.array(as_array(object), copy=False, ndmin=ndmin)
     return found if dtype is None else astype(found, dtype)
@@ -54,8 +56,14 @@ def asarray(a: Any, dtype: Any = None) -> Any:
     Raises:
         TypeError: `dtype` is not a floating dtype, and the array contains Values.
     """
-    found = as_array(a)
+    found = as_array(_stacked(a))
     return found if dtype is None or found.dtype == dtype else astype(found, dtype)
+
+
+def _stacked(a: Any) -> Any:
+    """Return a list of arrays of the same shape as one array, if one of them is a `WholeArray`."""
+    is_list = isinstance(a, (list, tuple)) and any(isinstance(x, WholeArray) for x in a)
+    return numpy.stack(a) if is_list and len({numpy.shape(x) for x in a}) == 1 else a
 
 
 def astype(x: Any, dtype: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy
 
 from gradwalk import math
 from gradwalk.numpy.arrays import are_known, holds_values, numbers, untyped
+from gradwalk.numpy.creation import array
 from gradwalk.numpy.elementwise import isnan, less, less_equal, logical_and, logical_not, where
 from gradwalk.numpy.names.ufuncs import sqrt
 from gradwalk.numpy.ordering import sort
@@ -327,7 +328,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
 
 def _variables(m: Any, rowvar: bool) -> Any:
     """Return observations as a matrix with one variable in each row."""
-    rows = numpy.array(m, ndmin=2)
+    rows = array(m, ndmin=2)
     return rows if rowvar or len(rows) == 1 else rows.T
 
 

@@ -47,7 +47,7 @@ def _sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     is_count = a.number_type is not float
     if a.axis not in axes:
         found = a.of_inner(lambda row, inner: row.sum(axis=inner, keepdims=keepdims), axes, keepdims)
-        found.rows = _as_ints(found.rows) if is_count else found.rows
+        found.rows = as_objects(_as_ints(found.rows)) if is_count else found.rows
         return found
     row = rows.in_rows(lambda: as_objects(a.rows.sum(axis=_inner(a, axes))))
     totals = as_objects(_total(row.ravel().tolist(), a.count))
@@ -79,6 +79,30 @@ def _shaped(a: TracedArray, axes: Sequence[int], keepdims: bool, results: Sequen
 def _mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     total = _sum(a, axis, dtype, out, keepdims)
     return total if total is NOT_HANDLED else total / _length(a, axis)
+
+
+@implements(numpy.any)
+def _any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Return whether some elements are not 0. While a function is recorded, this is one condition."""
+    if not is_whole(a) or out is not None:
+        return NOT_HANDLED
+    return _as_bools(math.less(0.0, _sum(_truths(a), axis, keepdims=keepdims)))
+
+
+@implements(numpy.all)
+def _all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Return whether no element is 0: see `_any`."""
+    if not is_whole(a) or out is not None:
+        return NOT_HANDLED
+    return _as_bools(math.equal(_sum(_truths(a), axis, keepdims=keepdims), _length(a, axis)))
+
+
+def _truths(a: Any) -> Any:
+    """Return an array that is 1 where an element is not 0, else 0."""
+    return a if a.number_type is bool else 1.0 - math.equal(a, 0.0)
+
+
+_as_bools = numpy.frompyfunc(lambda x: with_number_type(x, bool) if isinstance(x, Value) else bool(x), 1, 1)
 
 
 def _length(a: TracedArray, axis: Axis) -> int:
@@ -245,9 +269,13 @@ def _sample(leaf: Any, count: int) -> Any:
 
 @implements(numpy.moveaxis)
 def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    if not is_whole(a) or not isinstance(source, int) or not isinstance(destination, int):
+    if not is_whole(a):
         return NOT_HANDLED
-    [first], [last] = counted_axes(source, a.ndim), counted_axes(destination, a.ndim)
-    order = [i for i in range(a.ndim) if i != first]
-    order.insert(last, first)
+    first = counted_axes(source if isinstance(source, int) else tuple(source), a.ndim)
+    last = counted_axes(destination if isinstance(destination, int) else tuple(destination), a.ndim)
+    if len(first) != len(last):
+        return NOT_HANDLED  # NumPy raises the error
+    order = [i for i in range(a.ndim) if i not in first]
+    for to, axis in sorted(zip(last, first, strict=True)):
+        order.insert(to, axis)
     return a.transpose(order)
