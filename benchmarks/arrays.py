@@ -86,6 +86,22 @@ def springs(neighbors: Any) -> Callable[..., Any]:
     return lambda m, u: ((u[neighbors] - u[:, None]) ** 2).sum() + (m.numpy.roll(u, 1) * u).sum()
 
 
+def rod(m: Any, u: Any) -> Any:
+    """Let heat flow along a rod for 20 steps, each of which adds to all elements but the first and the last."""
+    for _ in range(20):
+        u = with_sum(u, slice(1, -1), 0.3 * (u[2:] - 2.0 * u[1:-1] + u[:-2]))
+    return (u * u).sum()
+
+
+def with_sum(u: Any, part: slice, amounts: Any) -> Any:
+    """Return an array with something added to a part. JAX's arrays cannot be changed in place."""
+    if not isinstance(u, numpy.ndarray):
+        return u.at[part].add(amounts)
+    u = u.copy()
+    u[part] += amounts
+    return u
+
+
 def problems(quick: bool) -> list[Problem]:
     """Return the problems."""
     generator = numpy.random.default_rng(0)
@@ -101,6 +117,7 @@ def problems(quick: bool) -> list[Problem]:
         Problem(f"log-sum-exp of {many:,} numbers, gradient", total, [x]),
         Problem(f"differences of {many:,} neighbors, gradient", diffusion, [x]),
         Problem(f"springs to 4 neighbors of {rows:,} masses, gradient", springs(neighbors), [masses]),
+        Problem(f"heat in a rod of {rows:,} cells, 20 steps, gradient", rod, [masses]),
         Problem(f"logistic regression on {rows:,} rows, gradient", classification, [numpy.zeros(5), features, labels]),
         Problem(f"descent on {rows:,} rows, gradient", descent, [numpy.ones(5), features, labels]),
         Problem(f"network on {few:,} rows, gradient", network, [weights, images, digits]),

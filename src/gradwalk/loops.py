@@ -109,7 +109,7 @@ def fori_loop(
     val: Any = init_val
     with Iterations(body_fun, "step", val) as iterations:
         for i in range(first, end):
-            val = carry.next(body_fun(i, _own_arrays(val)))
+            val = carry.next(body_fun(i, own_arrays(val)))
             iterations.ended(val)
     return val  # type: ignore[no-any-return]
 
@@ -191,7 +191,7 @@ def while_loop(
         while _holds(cond_fun(val), "the result of cond_fun"):
             if steps == most:
                 raise TooManyStepsError(f"while_loop: the condition still holds after max_steps={most} steps")
-            val = carry.next(body_fun(_own_arrays(val)))
+            val = carry.next(body_fun(own_arrays(val)))
             iterations.ended(val)
             steps += 1
     return val  # type: ignore[no-any-return]
@@ -247,11 +247,11 @@ def scan(
     with Iterations(f, "step", val) as iterations:
         for step in range(columns.length):
             i = columns.length - 1 - step if reverse else step
-            val, outputs[i] = _pair(f(_own_arrays(val), _own_arrays(columns.at(i))))
+            val, outputs[i] = _pair(f(own_arrays(val), own_arrays(columns.at(i))))
             val = carry.next(val)
             iterations.ended(val, outputs[i])
     if not outputs:  # run one step only for the structure of its output
-        return val, _stacked([_pair(f(_own_arrays(init), columns.zeros()))[1]], 0)
+        return val, _stacked([_pair(f(own_arrays(init), columns.zeros()))[1]], 0)
     return val, _stacked(outputs, len(outputs))
 
 
@@ -306,10 +306,10 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     """
     pred = _number(pred, "pred")
     if not (isinstance(pred, Value) and is_staging()):
-        return (true_fun if _holds(pred, "pred") else false_fun)(*_own_arrays(operands))
+        return (true_fun if _holds(pred, "pred") else false_fun)(*own_arrays(operands))
     functions = {
-        "true_fun": lambda: true_fun(*_own_arrays(operands)),
-        "false_fun": lambda: false_fun(*_own_arrays(operands)),
+        "true_fun": lambda: true_fun(*own_arrays(operands)),
+        "false_fun": lambda: false_fun(*own_arrays(operands)),
     }
     return recorded_choice(where(pred, 0.0, 1.0), functions)
 
@@ -342,14 +342,14 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         raise ValueError("branches of switch() must not be empty: it needs at least one function")
     last = len(branches) - 1
     if not (isinstance(index, Value) and is_staging()):
-        return branches[min(max(_whole(index, "index"), 0), last)](*_own_arrays(operands))
+        return branches[min(max(_whole(index, "index"), 0), last)](*own_arrays(operands))
     functions = {
-        f"branches[{i}]": functools.partial(branch, *_own_arrays(operands)) for i, branch in enumerate(branches)
+        f"branches[{i}]": functools.partial(branch, *own_arrays(operands)) for i, branch in enumerate(branches)
     }
     return recorded_choice(index, functions)
 
 
-def _own_arrays(tree: Any) -> Any:
+def own_arrays(tree: Any) -> Any:
     """Copy the arrays of a tree, because the step or branch that gets them may update them in place."""
     if isinstance(tree, numpy.ndarray):
         return tree.copy()

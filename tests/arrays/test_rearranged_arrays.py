@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from whole_arrays import compare_with_numbers, x
 
-from gradwalk import grad, jit
+from gradwalk import checkpoint, grad, jit, jvp, loops, vmap
 from gradwalk import numpy as gnp
 from gradwalk.arrays import recorder
 from gradwalk.arrays.layout_calls import Unpack
@@ -181,6 +181,7 @@ def test_results_are_those_of_numpy(name, whole):
     f = jit(FUNCTIONS[name])
     for _ in range(2):
         numpy.testing.assert_allclose(f(x), FUNCTIONS[name](x), rtol=1e-14, atol=1e-15)
+    numpy.testing.assert_allclose(f.program.run(x), numpy.ravel(FUNCTIONS[name](x)), rtol=1e-14, atol=1e-15)
     unpacked = [call for call, _, _ in f.latest.program._tape.calls if isinstance(call, Unpack) and call.count > 3]
     assert unpacked == []
 
@@ -235,3 +236,29 @@ def test_random_views_and_assignments(steps):
         numpy.testing.assert_allclose(jit(f)(x), f(x), rtol=1e-13)
         for whole in (grad(lambda x: weighted(f(x)))(x), jit(grad(lambda x: weighted(f(x))))(x)):
             numpy.testing.assert_allclose(whole, slope, rtol=1e-9, atol=1e-11)
+
+
+def _changing(u: Any) -> Any:
+    u[2:4] = u[4:6] * 2.0
+    u *= 1.5
+    return (u * u).sum()
+
+
+CALLERS: dict[str, Callable[[Any], Any]] = {
+    "jit": jit(_changing),
+    "jit of a dict": lambda y: jit(lambda tree: _changing(tree["y"]))({"y": y}),
+    "grad": lambda y: grad(_changing)(y).sum(),
+    "jvp": lambda y: jvp(_changing, (y,), (y,))[1],
+    "checkpoint": checkpoint(_changing),
+    "cond": lambda y: loops.cond(y[0] < 9.0, _changing, lambda u: u[0], y),
+    "vmap": lambda y: vmap(lambda s, u: _changing(u) * s, in_axes=(0, None))(numpy.arange(3.0), y).sum(),
+}
+
+
+@pytest.mark.parametrize("name", CALLERS)
+def test_functions_change_copies_of_their_arguments(name, monkeypatch):
+    def f(a: Any, x: Any) -> Any:
+        y = x * a
+        return CALLERS[name](y) + weighted(y)
+
+    compare_with_numbers(f, monkeypatch)

@@ -327,12 +327,12 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         owner, own = self._located()
         if not owner._views_can_change():
             return False
-        flat = own.ravel()[places.ravel()]
-        kept = last_writes(flat)
-        if len(kept) < len(flat):
-            flat = flat[kept]
+        chosen = as_places(own.ravel()[places.ravel()])
+        if not isinstance(chosen, slice):
+            kept = last_writes(chosen)
+            chosen = chosen[kept]
             [part] = apply_layout(Gather(part.kind, kept), [part])
-        [made] = apply_layout(Replace(owner.size, as_places(flat)), [owner.column(), part])
+        [made] = apply_layout(Replace(owner.size, chosen), [owner.column(), part])
         common = number_type if number_type is owner.number_type else float
         owner._take_over(of_ordered(made, owner.shape, owner.axis, common))
         return True

@@ -12,6 +12,7 @@ import numpy
 from gradwalk.arrays.array_program import uses_arrays
 from gradwalk.arrays.recorder import RECORDER
 from gradwalk.graph.graph import Graph
+from gradwalk.loops import own_arrays
 from gradwalk.program.native.policy import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import PreparedFunction
@@ -198,7 +199,7 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         """Return the result for these arguments, and prepare a fast path for arguments like these."""
         key, leaves = self._keys.key(args, kwargs)
         if self._arrays is not None and takes_arrays(self._f) and any(isinstance(leaf, WholeArray) for leaf in leaves):
-            return self._f(*args, **kwargs)  # the function becomes a part of the enclosing function
+            return self._f(*own_arrays(args), **own_arrays(kwargs))  # it becomes a part of the enclosing function
         trace, outputs = self._found(key, leaves, args, kwargs)
         self._prepare(trace)
         if outputs is None:
