@@ -392,7 +392,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         return all(_can_be_whole(places) for _, places in self._sharing())
 
     def _take_over(self, other: TracedArray) -> None:
-        """Replace all elements by those of an array of the same shape, also in views."""
+        """Replace all elements by the elements of another array of the same shape, also in views."""
         sharing = self._sharing()
         self._replace_by(other)
         for view, places in sharing:

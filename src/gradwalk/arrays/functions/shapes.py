@@ -300,7 +300,7 @@ def _applied(function: Any, args: Any, kwargs: Any, elements: Any, part: int | N
 
 
 def _part(a: TracedArray, own: Any, places: Any, of_elements: Callable[[Any], Any]) -> Any:
-    """Return the elements at some places. They are a view of the array if the places are a view of its own ones."""
+    """Return the elements at some places, as a view of the array if the places are a view of `own`."""
     found = a.at(places)
     if found is None:
         return NOT_HANDLED
