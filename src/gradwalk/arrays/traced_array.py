@@ -376,6 +376,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         pending = [(self, places_in(self.shape))]
         while pending:
             array, places = pending.pop()
+            array._views = [reference for reference in array._views if reference() is not None]
             for reference in array._views:
                 view = reference()
                 if view is None or view._base is None:

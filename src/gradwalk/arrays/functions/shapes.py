@@ -338,7 +338,8 @@ def _like(function: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> An
     """Return a new array with the shape and dtype of an array, whose elements are not needed."""
     if not isinstance(a, TracedArray):
         return function(a, *map(elements_of, args), **{name: elements_of(x) for name, x in kwargs.items()})
-    if a.is_whole and not kwargs and all(numpy.ndim(x) == 0 for x in args):
+    has_no_dtype = not kwargs and len(args) == (function is numpy.full_like) and all(numpy.ndim(x) == 0 for x in args)
+    if a.is_whole and has_no_dtype:
         row = function(numpy.empty(a.rows.shape, object), *args)
         return TracedArray(row, a.count, a.axis)
     model = numpy.empty(a.shape, a.dtype)
