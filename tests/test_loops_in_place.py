@@ -96,3 +96,16 @@ def test_branches_of_a_recorded_condition_do_not_see_updates_of_each_other(rows)
 def test_a_scan_of_length_zero_leaves_the_carry(rows):
     loops.scan(lambda carry, x: (added_in_place(carry, x), x), rows[0], rows[:0])
     numpy.testing.assert_array_equal(rows[0], [1.5, -2.0])
+
+
+def test_a_carry_of_ints_becomes_floats_if_a_step_changes_a_part_of_it(rows):
+    def step(carry: Any, x: Any) -> tuple[Any, Any]:
+        carry[0] += x[0]
+        return carry, x
+
+    first = jnp.zeros(3)
+    for start in (numpy.zeros_like(rows, dtype=object).ravel()[:3], numpy.zeros(3, int)):
+        found = jit(lambda x, start=start: loops.scan(step, start, x)[0])(rows)
+        numpy.testing.assert_allclose(found, first.at[0].add(rows[:, 0].sum()))
+        loop = jit(lambda x, start=start: loops.fori_loop(0, 2, lambda i, z: step(z, x[1])[0], start))
+        numpy.testing.assert_allclose(loop(rows), first.at[0].add(2.0 * rows[1, 0]))

@@ -46,6 +46,11 @@ def changed_through_views(x: Any) -> Any:
     return total * z.sum() + (z * z).sum()
 
 
+def changed_part(z: Any, x: Any) -> Any:
+    z[2:4] += x[:2]
+    return z
+
+
 def changed_view_of_view(x: Any) -> Any:
     z = (x * 1.0).reshape(1, -1)
     row = z[0]
@@ -181,8 +186,23 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     ),
     "covariance": (lambda m: (gnp.cov(m.T) ** 2).sum() * gnp.cov(m[:, 1]), X),
     "outer": (lambda x: (numpy.multiply.outer(x, w) ** 2).sum() * numpy.outer(x, x)[2].sum(), x),
+    "updates where a condition holds": (lambda x: (gnp.at(x)[x > 0.2].set(2.0) * gnp.at(x)[x < 0].add(x[1])).sum(), x),
+    "repeated updates by a number": (lambda x: (gnp.at(x)[[0, 0, 1]].add(x[3]) * gnp.at(x)[[1, 1]].power(2)).sum(), x),
+    "added at": (lambda x: added_at(x * 1.0, [0, 0, 2], x[1:4] * x[0]), x),
+    "masks of products": (lambda x: (x[2:4].sum() * numpy.where((x > 0) * (x < 1), x, 2.0)).sum(), x),
+    "numpy.select": (lambda x: (numpy.select([x > 0.5, x < 0], [x * x, x], 2.0) * x).sum(), x),
+    "triangles": (lambda m: (numpy.tril(m, -1) ** 2 + numpy.triu(m) ** 3).sum() * numpy.trace(m), X),
+    "differences with ends": (lambda x: (numpy.diff(x, 2, prepend=0.0, append=x[:2]) ** 2).sum(), x),
+    "order of columns": (lambda m: (m.ravel("F") * numpy.arange(21.0) * numpy.atleast_2d(m).T.ravel()).sum(), X),
+    "einsum of numbers": (lambda m: (numpy.einsum("ij,j,->i", m, [1.0, 2.0, 3.0], m[0, 0]) ** 2).sum(), X),
     "digitized": (lambda x: (gnp.searchsorted(numpy.array([-0.5, 0.1, 0.6]), x) * x**2).sum(), x),
 }
+
+
+def added_at(z: Any, key: Any, values: Any) -> Any:
+    numpy.add.at(z, key, values)
+    numpy.subtract.at(z, [1, 1, 1], 0.5)
+    return (z * z).sum()
 
 
 def sum_of_squares(tree: Any) -> Any:
@@ -225,6 +245,23 @@ RESULTS: dict[str, tuple[Callable[..., Any], Any]] = {
     "truths": (lambda m: (numpy.any(m > 1, 0), numpy.all(m, 1, keepdims=True), (m > 3).any(), gnp.all(m < 9)), X),
     "counts": (lambda m: ((m > 0).sum(axis=1), gnp.count_nonzero(m > 0, axis=0), (m > 0).sum()), X),
     "joined ints": (lambda i: (numpy.concatenate([i * 2, i * 3]), gnp.cumsum(i > 2), numpy.pad(i, 1)), numpy.arange(7)),
+    "arithmetic of conditions": (
+        lambda x: ((x > 0) + (x < 1), (x > 0) * (x < 1), (x > 0) * 1 + 2, 1 - (x > 0), ((x > 0) + (x < 1)).mean()),
+        x,
+    ),
+    "functions of conditions": (
+        lambda m: (
+            *(numpy.diff(m > 0), numpy.cumsum(m > 0, axis=1), numpy.pad(m > 0, 1), numpy.maximum(m > 0, m < 1)),
+            *(numpy.zeros_like(m > 0), numpy.concatenate([m > 0, numpy.ones((1, 3), int)]), (m > 0).astype(float) * m),
+            *((m > 0).astype(int), (m > 0).astype(bool)),
+        ),
+        X,
+    ),
+    "carry of zeros": (lambda x: loops.fori_loop(0, 3, lambda i, z: changed_part(z, x), numpy.zeros_like(x)), x),
+    "carry of ints": (
+        lambda x: loops.fori_loop(0, 3, lambda i, c: (c[0] + x, c[1], c[2] + 1), (x, numpy.arange(4), 0)),
+        x,
+    ),
     "float32": (lambda x: (x * 2, x.sum()), x.astype(numpy.float32)),
     "indices": (lambda x: (gnp.argmax(x), gnp.argmin(x), gnp.argsort(x)), x),
     "vmap": (lambda m: (vmap(lambda r: r * 2, out_axes=1)(m), vmap(lambda r: {"a": r.sum(), "b": (r, 3.0)})(m)), X),
@@ -255,3 +292,27 @@ def test_results_have_the_same_types_and_shapes(name, monkeypatch):
             assert getattr(found, "dtype", None) == getattr(known, "dtype", None)
             numpy.testing.assert_allclose(found, known, rtol=1e-12)
             assert not (isinstance(found, numpy.ndarray) and numpy.shares_memory(found, argument))
+
+
+ERRORS: dict[str, Callable[[Any], Any]] = {
+    "negative of conditions": lambda m: -(m > 0),
+    "difference of conditions": lambda m: (m > 0) - (m < 1),
+    "broadcast array": lambda m: numpy.broadcast_to(m, (2, 7, 3)).__setitem__(0, 1.0),
+    "part of a broadcast array": lambda m: numpy.diagonal(m).__setitem__(0, 1.0),
+    "einsum with a repeated index": lambda m: numpy.einsum("ij->ii", m),
+    "edge with a constant": lambda m: numpy.pad(m, 1, "edge", constant_values=1),
+    "mask with a matrix": lambda m: (m[:, 0] * 1.0).__setitem__([True] * 7, m),
+    "shapes": lambda m: numpy.concatenate([m, m[:, 0]]),
+    "broadcasting": lambda m: (m * 1.0).__setitem__(slice(2), m),
+    "axis": lambda m: numpy.stack([m, m], axis=4),
+    "index": lambda m: (m * 1.0).__setitem__((7, 0), 1.0),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_have_the_same_types(name, monkeypatch):
+    with pytest.raises((TypeError, ValueError, IndexError)) as expected:
+        jit(ERRORS[name])(X)
+    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
+    with pytest.raises(expected.type):
+        jit(ERRORS[name])(X)

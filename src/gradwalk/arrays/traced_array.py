@@ -80,6 +80,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         self._elements: Any = None  # the array of Values, once something has needed it
         self._views: list[weakref.ref[TracedArray]] = []  # arrays that share their elements with this one
         self._base: tuple[TracedArray, Callable[[Any], Any]] | None = None  # the array that this one is a view of
+        self.is_read_only = False  # as the results of `broadcast_to` and `diagonal`
 
     # Attributes of an array
 
@@ -145,7 +146,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         if name.startswith("__") or not hasattr(numpy.ndarray, name):
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         function = getattr(numpy, name, None)
-        if self.is_whole and callable(function) and function in FUNCTIONS and name != "sort":  # `sort` works in place
+        if self.is_whole and callable(function) and function in FUNCTIONS and name not in ("sort", "resize"):
             return lambda *args, **kwargs: self.__array_function__(function, (), (self, *args), kwargs)
         return getattr(self.elements, name)
 
@@ -250,7 +251,9 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc of NumPy to each element."""
         out = kwargs.pop("out", ())
-        found: Any = NOT_HANDLED if kwargs and method == "__call__" else _of_ufunc(ufunc, method, inputs, kwargs)
+        found: Any = (
+            NOT_HANDLED if kwargs and method == "__call__" else FUNCTIONS[numpy.ufunc](ufunc, method, inputs, kwargs)
+        )
         if found is NOT_HANDLED or any(target.shape != numpy.shape(found) for target in out):
             given = [elements_of(x) for x in inputs]
             targets = {"out": tuple(map(elements_of, out))} if out else {}
@@ -265,7 +268,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Apply a function of NumPy."""
-        found = _called(function, args, kwargs)
+        found = called(function, args, kwargs)
         if found is not NOT_HANDLED:
             return found
         return function(*map(elements_of, args), **{name: elements_of(x) for name, x in kwargs.items()})
@@ -314,6 +317,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     # Assignments
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        self._refuse_read_only()
         FUNCTIONS[operator.setitem](self, key, value)
 
     def write(self, places: NDArray[numpy.intp], part: Handle, number_type: type) -> bool:
@@ -339,10 +343,15 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def become(self, other: Any) -> TracedArray:
         """Replace all elements, as an assignment to `self[...]` does."""
+        self._refuse_read_only()
         is_like_other = isinstance(other, TracedArray) and other.is_whole and other.shape == self.shape
         if not (self.is_whole and is_like_other and self._became(other)):
             self.elements[...] = other
         return self
+
+    def _refuse_read_only(self) -> None:
+        if self.is_read_only:
+            raise ValueError("assignment destination is read-only")
 
     def _became(self, other: TracedArray) -> bool:
         if self._base is None and self._views_can_change():
@@ -457,6 +466,8 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def ravel(self, order: str = "C") -> Any:
         """Return the array with one axis. Unlike in `reshape(-1)`, it is a copy where elements are not adjacent."""
+        if order == "F" and self.is_whole:
+            return self.T.copy().ravel()
         if order != "C" or not self.is_whole:
             return self.elements.ravel(order)
         return self.as_view(self._in_shape([self.size]), lambda elements: elements.ravel())
@@ -473,8 +484,11 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         """Return a copy of the array. Its elements stay Values for `object`; other dtypes are as for an array."""
-        if self.is_whole and numpy.dtype(dtype) == object:
-            return self.copy()
+        kind = numpy.dtype(dtype).kind
+        if self.is_whole and kind == "O":
+            return self.copy() if kwargs.get("copy", True) else self
+        if self.is_whole and self.number_type is bool and kind in "fiub":
+            return {"f": self * 1.0, "b": self.copy()}.get(kind, self * 1)
         return self.elements.astype(dtype, *args, **kwargs)
 
     # Functions of lists
@@ -562,6 +576,9 @@ def as_objects(found: Any) -> Any:
     return array if array.dtype == object else array.astype(object)
 
 
+as_ints = numpy.frompyfunc(lambda x: with_number_type(x, int) if isinstance(x, Value) else int(x), 1, 1)
+
+
 def mapped(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
     """Apply an elementwise function of arrays to rows; return `NOT_HANDLED` if it needs arrays of Values."""
     given = [x.elements if isinstance(x, TracedArray) and not x.is_whole else x for x in operands]
@@ -615,23 +632,10 @@ def is_condition(x: Any) -> bool:
     return isinstance(x, (bool, numpy.bool_)) or (isinstance(x, Value) and number_type_of(x) is bool)
 
 
-_LOGICAL: dict[Any, Callable[..., Any]] = {
-    numpy.logical_and: operator.and_,
-    numpy.logical_or: operator.or_,
-    numpy.logical_xor: operator.xor,
-    numpy.logical_not: arrays.negated,
-    numpy.invert: arrays.negated,
-    numpy.bitwise_and: operator.and_,
-    numpy.bitwise_or: operator.or_,
-    numpy.bitwise_xor: operator.xor,
-}
-_REDUCTIONS = {numpy.add: numpy.sum, numpy.maximum: numpy.max, numpy.minimum: numpy.min}
-
-
 _signature = lru_cache(inspect.signature)
 
 
-def _called(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def called(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call the implementation of a function; return `NOT_HANDLED` if there is none for these arguments."""
     implementation = FUNCTIONS.get(function)
     if implementation is None:
@@ -641,28 +645,3 @@ def _called(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     except TypeError:  # an argument that the implementation does not have
         return NOT_HANDLED
     return implementation(*args, **kwargs)
-
-
-def _of_ufunc(ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Apply a ufunc of NumPy; return `NOT_HANDLED` if it needs arrays of Values."""
-    if method == "reduce" and ufunc in _REDUCTIONS:
-        [array, *others] = inputs
-        rest = {name: x for name, x in kwargs.items() if name != "axis"}
-        return _called(_REDUCTIONS[ufunc], (array, kwargs.get("axis", 0), *others), rest)
-    if method == "outer" and not kwargs:
-        [first, second] = map(as_array, inputs)
-        return ufunc(first.reshape(*first.shape, *[1] * second.ndim), second)
-    if method != "__call__" or ufunc.nout != 1:
-        return NOT_HANDLED
-    if ufunc in FUNCTIONS:
-        return _called(ufunc, inputs, {})
-    function = numpy.frompyfunc(_LOGICAL.get(ufunc, ufunc), ufunc.nin, 1)
-    if ufunc not in _LOGICAL:
-        return mapped(function, inputs)
-
-    def logical(*given: Any) -> Any:
-        if not all(is_condition(x) for operand in given for x in operand.flat):
-            raise TypeError(f"{ufunc.__name__} takes conditions")
-        return function(*given)
-
-    return mapped(logical, inputs)

@@ -125,17 +125,13 @@ class Update:
         return found
 
     def _updated(self, combine: Callable[[Any, Any], Any], values: Any) -> Any:
-        values, cases = as_array(values), self._cases()
+        values = as_array(values)
+        found = self._updated_whole(combine, values) if isinstance(self._array, WholeArray) else None
+        if found is not None:
+            return found
+        cases = self._cases()
         if not holds_values(self._array, values) and cases == [(None, self._index)]:
             return self._of_numbers(combine, values)
-        if isinstance(self._array, WholeArray) and self._has_separate_elements():
-            found = untyped.copy(self._array)
-            found[self._index] = numpy.frompyfunc(combine, 2, 1)(found[self._index], values)
-            return found
-        if isinstance(self._array, WholeArray) and len(self._index) == self._array.ndim == 1 and not values.ndim:
-            [size] = self._array.shape
-            is_chosen = _is_index(self._index[0], numpy.arange(size), size)
-            return where(is_chosen, numpy.frompyfunc(combine, 2, 1)(self._array, values), self._array)
         flat = self._array.ravel().tolist()
         positions = numpy.arange(len(flat)).reshape(self._array.shape)
         for condition, index in cases:
@@ -145,12 +141,26 @@ class Update:
                 flat[position] = new if condition is None else math.where(condition, new, flat[position])
         return of_objects(flat, self._array.shape)
 
-    def _has_separate_elements(self) -> bool:
-        """Return whether the index has no Values, and no element is indexed twice."""
-        if any(isinstance(part, Value) for part in self._index):
-            return False
-        places = numpy.arange(self._array.size).reshape(self._array.shape)[self._index]
-        return numpy.unique(places).size == numpy.size(places)
+    def _updated_whole(self, combine: Callable[[Any, Any], Any], values: Any) -> Any:
+        """Return the updated `WholeArray`, or None if its elements are needed."""
+        elementwise = numpy.frompyfunc(combine, 2, 1)
+        if not any(isinstance(part, (Value, WholeArray)) for part in self._index):
+            found = untyped.copy(self._array)
+            places = numpy.arange(found.size).reshape(found.shape)[self._index]
+            if numpy.unique(places).size == numpy.size(places):
+                found[self._index] = elementwise(found[self._index], values)
+                return found
+            if combine in (operator.add, operator.sub):
+                _UFUNCS[combine].at(found, self._index, values)
+                return found
+        elif len(self._index) == 1 and not values.ndim:
+            [part] = self._index
+            shape = self._array.shape
+            if isinstance(part, Value) and len(shape) == 1:
+                part = _is_index(part, numpy.arange(shape[0]), shape[0])
+            if not isinstance(part, Value) and numpy.shape(part) == shape:
+                return where(part, elementwise(self._array, values), self._array)
+        return None
 
     def _of_numbers(self, combine: Callable[[Any, Any], Any], values: Any) -> Any:
         found = self._array.copy()
@@ -176,8 +186,10 @@ class Update:
 
 def _plain_index(part: Any) -> Any:
     """Return a part of an index with Values replaced by ints, if their numbers are known."""
+    if part is None or isinstance(part, (slice, EllipsisType)) or _is_condition(part):
+        return part
     array = as_array(part)
-    if array.dtype != object or part is None or isinstance(part, (slice, EllipsisType)):
+    if array.dtype != object:
         return part
     if are_known(array):
         return numbers(array).astype(int)[()]
@@ -187,6 +199,10 @@ def _plain_index(part: Any) -> Any:
             "numbers of an array of Values are not known. For a condition, use where(condition, v, x)"
         )
     return part
+
+
+def _is_condition(part: Any) -> bool:
+    return isinstance(part, WholeArray) and part.number_type is bool
 
 
 def _axis(index: tuple[Any, ...], place: int, ndim: int) -> int:

@@ -132,8 +132,10 @@ def _einsum(subscripts: Any, /, *operands: Any, optimize: Any = False) -> Any:
     whole = [x for x in operands if isinstance(x, TracedArray)]
     if not isinstance(subscripts, str) or "." in subscripts or not all(x.is_whole for x in whole):
         return NOT_HANDLED
+    operands = tuple(map(as_array, operands))
     terms, result = _einsum_terms(subscripts)
-    if [len(term) for term in terms] != [numpy.ndim(x) for x in operands]:
+    is_valid = len(set(result)) == len(result) and set(result) <= set("".join(terms))
+    if not is_valid or [len(term) for term in terms] != [x.ndim for x in operands]:
         return NOT_HANDLED  # NumPy raises the error
     letters = {term[x.axis] for term, x in zip(terms, operands, strict=True) if isinstance(x, TracedArray)}
     if len(letters) != 1 or len({x.count for x in whole}) != 1:
@@ -194,13 +196,14 @@ def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Integrate by the trapezoidal rule, as NumPy does."""
-    [position] = counted_axes(axis, numpy.ndim(y))
+    y = as_array(y)
+    [position] = counted_axes(axis, y.ndim)
     before = (slice(None),) * position
     widths: Any = dx if x is None else numpy.diff(x)
     if numpy.ndim(widths) > 1:
         return NOT_HANDLED
     if numpy.ndim(widths):
-        widths = widths.reshape(-1, *[1] * (numpy.ndim(y) - position - 1))
+        widths = widths.reshape(-1, *[1] * (y.ndim - position - 1))
     return (widths * (y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]) / 2.0).sum(position)
 
 

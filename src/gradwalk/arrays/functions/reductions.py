@@ -16,6 +16,7 @@ from gradwalk.arrays.traced_array import (
     FUNCTIONS,
     NOT_HANDLED,
     TracedArray,
+    as_ints,
     as_objects,
     implements,
     is_whole,
@@ -47,14 +48,11 @@ def _sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     is_count = a.number_type is not float
     if a.axis not in axes:
         found = a.of_inner(lambda row, inner: row.sum(axis=inner, keepdims=keepdims), axes, keepdims)
-        found.rows = as_objects(_as_ints(found.rows)) if is_count else found.rows
+        found.rows = as_objects(as_ints(found.rows)) if is_count else found.rows
         return found
     row = rows.in_rows(lambda: as_objects(a.rows.sum(axis=_inner(a, axes))))
     totals = as_objects(_total(row.ravel().tolist(), a.count))
-    return _shaped(a, axes, keepdims, (_as_ints(totals) if is_count else totals).tolist())
-
-
-_as_ints = numpy.frompyfunc(lambda x: with_number_type(x, int) if isinstance(x, Value) else int(x), 1, 1)
+    return _shaped(a, axes, keepdims, (as_ints(totals) if is_count else totals).tolist())
 
 
 def _inner(a: TracedArray, axes: Sequence[int]) -> tuple[int, ...]:
@@ -271,8 +269,7 @@ def _sample(leaf: Any, count: int) -> Any:
 def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
     if not is_whole(a):
         return NOT_HANDLED
-    first = counted_axes(source if isinstance(source, int) else tuple(source), a.ndim)
-    last = counted_axes(destination if isinstance(destination, int) else tuple(destination), a.ndim)
+    first, last = (counted_axes(tuple(numpy.ravel(axes).tolist()), a.ndim) for axes in (source, destination))
     if len(first) != len(last):
         return NOT_HANDLED  # NumPy raises the error
     order = [i for i in range(a.ndim) if i not in first]

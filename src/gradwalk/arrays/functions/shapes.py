@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math as plain_math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from gradwalk.arrays.traced_array import (
     MOST_WIDTH,
     NOT_HANDLED,
     TracedArray,
+    as_ints,
     as_objects,
     elements_of,
     implements,
@@ -31,7 +32,9 @@ from gradwalk.arrays.whole_calls import ArgsortRows, ReorderRows
 from gradwalk.functions.extended import maximum, minimum
 from gradwalk.trees.tree import type_of
 from gradwalk.value.arrays import Axis, as_array, counted_axes
+from gradwalk.value.convert import is_number
 from gradwalk.value.modes import is_staging
+from gradwalk.value.value import Value
 
 # Sorts
 
@@ -82,14 +85,54 @@ def _elementwise(function: Callable[..., Any], *operands: Any) -> Any:
 
 
 @implements(numpy.diff)
-def _diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    if not is_whole(a) or n < 0 or a.number_type is bool:
+def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    if not is_whole(a) or n < 0:
         return NOT_HANDLED
     [position] = counted_axes(axis, a.ndim)
     before = (slice(None),) * position
+    if n and (prepend is not None or append is not None):
+        ends = [None if end is None else _end(end, a.shape, position) for end in (prepend, append)]
+        a = numpy.concatenate([part for part in (ends[0], a, ends[1]) if part is not None], position)
     for _ in range(n):
-        a = a[(*before, slice(1, None))] - a[(*before, slice(None, -1))]
+        difference = numpy.logical_xor if a.number_type is bool else numpy.subtract
+        a = difference(a[(*before, slice(1, None))], a[(*before, slice(None, -1))])
     return a
+
+
+def _end(end: Any, shape: Sequence[int], axis: int) -> Any:
+    """Return what `numpy.diff` puts before or after an array of a shape: a number becomes an array of length 1."""
+    array = as_array(end)
+    return array if array.ndim else numpy.broadcast_to(array, (*shape[:axis], 1, *shape[axis + 1 :]))
+
+
+@implements(numpy.select)
+def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    if len(condlist) != len(choicelist) or not condlist:
+        return NOT_HANDLED  # NumPy raises the error
+    found = default
+    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
+        found = math.where(condition, choice, found)
+    return found
+
+
+@implements(numpy.tril)
+def _tril(m: Any, k: int = 0) -> Any:
+    return math.where(_lower(m, k), m, 0) if is_whole(m) and m.ndim > 1 else NOT_HANDLED
+
+
+@implements(numpy.triu)
+def _triu(m: Any, k: int = 0) -> Any:
+    return math.where(_lower(m, k - 1), 0, m) if is_whole(m) and m.ndim > 1 else NOT_HANDLED
+
+
+def _lower(m: TracedArray, k: int) -> Any:
+    """Return where the elements of matrices are on or below a diagonal."""
+    return numpy.tri(m.shape[-2], m.shape[-1], k, dtype=numpy.bool_)
+
+
+@implements(numpy.trace)
+def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return numpy.sum(numpy.diagonal(a, offset, axis1, axis2), -1)
 
 
 @implements(numpy.shape)
@@ -183,6 +226,13 @@ def _atleast_1d(*arrays: Any) -> Any:
     return arrays[0] if len(arrays) == 1 else NOT_HANDLED  # every `TracedArray` has an axis
 
 
+@implements(numpy.atleast_2d)
+def _atleast_2d(*arrays: Any) -> Any:
+    if len(arrays) > 1 or not is_whole(arrays[0]):
+        return NOT_HANDLED
+    return arrays[0] if arrays[0].ndim > 1 else arrays[0][None]
+
+
 # Functions that join arrays
 
 
@@ -237,8 +287,13 @@ def _joined(parts: Sequence[Any], axis: int) -> Any:
         return NOT_HANDLED
     starts = numpy.cumsum([0, *[plain_math.prod(shape) for shape in shapes[:-1]]])
     places = [places_in(shape) + start for shape, start in zip(shapes, starts, strict=True)]
-    types = {type_of(part) for part in parts}
-    return _of_columns(columns, numpy.concatenate(places, axis), types.pop() if len(types) == 1 else float)
+    return _of_columns(columns, numpy.concatenate(places, axis), _common_type(map(type_of, parts)))
+
+
+def _common_type(types: Iterable[type]) -> type:
+    """Return the type that numbers of several types have in one array."""
+    given = set(types)
+    return float if float in given else int if int in given else bool
 
 
 def _joined_rows(parts: Sequence[Any], axis: int) -> Any:
@@ -262,18 +317,19 @@ def _of_columns(columns: Sequence[Any], places: Any, number_type: type) -> Any:
 
 
 @implements(numpy.pad)
-def _pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0) -> Any:
+def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     if not is_whole(array) or mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
         return NOT_HANDLED
-    own = places_in(array.shape)
     if mode != "constant":
-        return _rearranged(numpy.pad, array, pad_width, mode)
-    column = column_of(constant_values, (1,)) if not numpy.ndim(constant_values) else None
+        return _rearranged(numpy.pad, array, pad_width, mode, **kwargs)
+    number = kwargs.pop("constant_values", 0)
+    column = column_of(number, (1,)) if not numpy.ndim(number) and not kwargs else None
     if column is None:
         return NOT_HANDLED
-    types = {array.number_type, type_of(constant_values)}
-    places = numpy.pad(own, pad_width, constant_values=array.size)
-    return _of_columns([array.column(), column], places, types.pop() if len(types) == 1 else float)
+    is_bool = array.number_type is bool and not isinstance(number, Value)  # NumPy converts the number to bool
+    places = numpy.pad(places_in(array.shape), pad_width, constant_values=array.size)
+    number_type = bool if is_bool else _common_type([array.number_type, type_of(number)])
+    return _of_columns([array.column(), column], places, number_type)
 
 
 # Functions whose results are elements of an array: NumPy applies them to the places of the elements.
@@ -304,6 +360,7 @@ def _part(a: TracedArray, own: Any, places: Any, of_elements: Callable[[Any], An
     found = a.at(places)
     if found is None:
         return NOT_HANDLED
+    found.is_read_only = not places.flags.writeable
     return a.as_view(found, of_elements) if numpy.may_share_memory(places, own) else found
 
 
@@ -325,7 +382,9 @@ def _cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
     if not is_whole(given):
         return NOT_HANDLED
     if position != given.axis:
-        return given.of_inner(lambda row, inner: numpy.cumsum(row, *inner), (position,), keepdims=True)
+        found = given.of_inner(lambda row, inner: numpy.cumsum(row, *inner), (position,), keepdims=True)
+        found.rows = found.rows if given.number_type is float else as_objects(as_ints(found.rows))
+        return found
     handle = given.stored()
     [sums] = apply_here(Accumulate(handle.kind), [handle])
     return of_handle(sums, given.rows.shape, position, float if given.number_type is float else int)
@@ -339,9 +398,9 @@ def _like(function: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> An
     if not isinstance(a, TracedArray):
         return function(a, *map(elements_of, args), **{name: elements_of(x) for name, x in kwargs.items()})
     has_no_dtype = not kwargs and len(args) == (function is numpy.full_like) and all(numpy.ndim(x) == 0 for x in args)
-    if a.is_whole and has_no_dtype:
-        row = function(numpy.empty(a.rows.shape, object), *args)
-        return TracedArray(row, a.count, a.axis)
+    if a.is_whole and has_no_dtype and all(isinstance(x, Value) or is_number(x) for x in args):
+        row = function(numpy.empty(a.rows.shape, bool if a.number_type is bool else object), *args)
+        return TracedArray(as_objects(row), a.count, a.axis)
     model = numpy.empty(a.shape, a.dtype)
     return function(model, *map(elements_of, args), **{name: elements_of(x) for name, x in kwargs.items()})
 

@@ -6,8 +6,10 @@ its elements. Each of them gets the new elements. No call computes new elements 
 
 from __future__ import annotations
 
+import math as plain_math
 import operator
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy
@@ -17,14 +19,16 @@ from gradwalk import math
 from gradwalk.arrays.handles import Handle, apply_layout, constant
 from gradwalk.arrays.keys import full_key, has_arrays, is_array, is_int, is_mask, places_in, places_of, rows_at
 from gradwalk.arrays.kinds import ArrayKind
-from gradwalk.arrays.layout_calls import Gather, Pack
+from gradwalk.arrays.layout_calls import Gather, Pack, Scatter
 from gradwalk.arrays.traced_array import (
+    FUNCTIONS,
     MOST_WIDTH,
     NOT_HANDLED,
     TracedArray,
     as_objects,
     elements_of,
     implements,
+    is_whole,
     mapped,
 )
 from gradwalk.trees.tree import type_of
@@ -127,8 +131,10 @@ def _assigned(a: TracedArray, key: Any, value: Any) -> bool:
     if isinstance(key, TracedArray):
         return _chosen(a, key, value)
     places = places_of(key, a.shape)
-    if places is None or not places.size or (numpy.ndim(value) > 1 and is_mask(key)):
-        return False  # NumPy raises an error, or has nothing to do
+    if places is None or not places.size:
+        return False
+    if numpy.ndim(value) > (1 if is_mask(key) else plain_math.inf if places.ndim else 0):
+        return False  # NumPy raises an error
     if isinstance(value, TracedArray) and value.is_part(a, places):
         return True  # the last step of `a[key] += y`
     part = column_of(value, places.shape) if a.takes(places.size) else None
@@ -188,3 +194,18 @@ def _as_index(key: Any) -> Any:
     if key.number_type is not bool:
         return elements
     return numpy.array([bool(x) for x in elements.flat], bool).reshape(elements.shape)
+
+
+def _added_at(ufunc: Any, a: TracedArray, key: Any, values: Any) -> Any:
+    """Add to or subtract from the elements that a key selects, as often as it selects them: see `numpy.ufunc.at`."""
+    places = places_of(key, a.shape) if is_whole(a) else None
+    part = None if places is None or not places.size else column_of(values, places.shape)
+    if places is None or part is None:
+        return NOT_HANDLED
+    [sums] = apply_layout(Scatter(ArrayKind(a.size, 1), places.ravel()), [part])
+    a.become(ufunc(a, a.ordered(sums, a.shape)))
+    return None
+
+
+for _ufunc in (numpy.add, numpy.subtract):
+    FUNCTIONS[_ufunc.at] = partial(_added_at, _ufunc)

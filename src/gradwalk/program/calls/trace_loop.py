@@ -140,10 +140,11 @@ class Carried:
             ]
         )
 
-    def checked(self, tree: Any, before: Any = None) -> list[Any]:
+    def checked(self, tree: Any, before: Sequence[Any] | None = None) -> list[Any]:
         """Return the leaves of the next carry; raise TypeError if its structure differs from the first carry's.
 
-        `before` is the carry that the function was called with. A leaf that is returned unchanged keeps its type.
+        `before` has copies of the leaves that the function was called with. A leaf that is returned unchanged keeps its
+        type.
         """
         leaves, treedef = flatten(tree, f"the carry that {self._function} returned")
         if treedef.with_numbers() != self.treedef:
@@ -151,10 +152,9 @@ class Carried:
                 f"{self._function} returned {treedef} as the next carry, but {self._name} is {self.treedef}: it must "
                 "return the structure that it is given"
             )
-        own = flatten(before, self._name)[0] or [None] * len(leaves)
         self.types = [
-            known if leaf is kept or type_of(leaf) is known else float
-            for known, leaf, kept in zip(self.types, leaves, own, strict=True)
+            known if type_of(leaf) is known or _is_unchanged(leaf, old) else float
+            for known, leaf, old in zip(self.types, leaves, before or [None] * len(leaves), strict=True)
         ]
         return leaves
 
@@ -193,13 +193,15 @@ def recorded_loop(
     kinds_of_row: list[Any] = []
 
     def numbers(count: Any, tree: Any, row: Any) -> list[Any]:
-        kinds = _kinds(flatten(tree, "the carry")[0])  # before the step can use the elements of an array one by one
+        given_leaves = flatten(tree, "the carry")[0]
+        kinds = _kinds(given_leaves)  # before the step can use the elements of an array one by one
+        before = [leaf.copy() if isinstance(leaf, numpy.ndarray) else leaf for leaf in given_leaves]  # or change them
         kinds_of_row[:] = _kinds(flatten(row, "xs")[0])
         following, given = step(count, tree, row)
         leaves, treedef = ([], None) if given is None else flatten(given, "what f returned")
         found.append(treedef and treedef.typed(list(map(type_of, leaves))))
         return [
-            *_numbers_and_arrays(carry.checked(following, tree), kinds),
+            *_numbers_and_arrays(carry.checked(following, before), kinds),
             *_numbers_and_arrays(leaves, _kinds(leaves)),
         ]
 
@@ -351,6 +353,17 @@ def _may_be_whole(leaf: Any) -> bool:
     """Return whether a recording may keep a leaf as one input."""
     is_array = isinstance(leaf, numpy.ndarray) and leaf.ndim > 0
     return is_array and (isinstance(leaf, RecordedArray) or leaf.dtype.kind == "f")
+
+
+def _is_unchanged(leaf: Any, before: Any) -> bool:
+    """Return whether a leaf has the same Values as a copy of an earlier leaf."""
+    if isinstance(leaf, RecordedArray):
+        handle = leaf.in_order()
+        return handle is not None and isinstance(before, RecordedArray) and before.in_order() is handle
+    if not isinstance(leaf, numpy.ndarray):
+        return leaf is before
+    is_like = isinstance(before, numpy.ndarray) and before.shape == leaf.shape
+    return is_like and all(x is y for x, y in zip(leaf.ravel().tolist(), before.ravel().tolist(), strict=True))
 
 
 def _kept_whole(leaf: Any) -> Any:
