@@ -189,6 +189,10 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "updates where a condition holds": (lambda x: (gnp.at(x)[x > 0.2].set(2.0) * gnp.at(x)[x < 0].add(x[1])).sum(), x),
     "repeated updates by a number": (lambda x: (gnp.at(x)[[0, 0, 1]].add(x[3]) * gnp.at(x)[[1, 1]].power(2)).sum(), x),
     "added at": (lambda x: added_at(x * 1.0, [0, 0, 2], x[1:4] * x[0]), x),
+    "masks of plain arrays": (
+        lambda x: (x[:3] * numpy.arange(7.0)[x > 0][:3]).sum() + numpy.asarray(x > 0)[0] * x[0],
+        x,
+    ),
     "masks of products": (lambda x: (x[2:4].sum() * numpy.where((x > 0) * (x < 1), x, 2.0)).sum(), x),
     "numpy.select": (lambda x: (numpy.select([x > 0.5, x < 0], [x * x, x], 2.0) * x).sum(), x),
     "triangles": (lambda m: (numpy.tril(m, -1) ** 2 + numpy.triu(m) ** 3).sum() * numpy.trace(m), X),

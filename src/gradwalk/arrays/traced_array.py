@@ -274,6 +274,8 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         return function(*map(elements_of, args), **{name: elements_of(x) for name, x in kwargs.items()})
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self.is_whole and self.number_type is bool:  # an array of bools, with a branch on each, as in a short array
+            return numpy.array([bool(x) for x in self.elements.flat], bool).reshape(self.shape).astype(dtype or bool)
         array = self.elements if dtype is None else self.elements.astype(dtype)
         return array.copy() if copy else array
 
