@@ -333,7 +333,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         owner, own = self._located()
         if not owner._views_can_change():
             return False
-        chosen = as_places(own.ravel()[places.ravel()])
+        chosen = as_places(places.ravel() if owner is self else own.ravel()[places.ravel()])
         if not isinstance(chosen, slice):
             kept = last_writes(chosen)
             chosen = chosen[kept]
@@ -384,10 +384,11 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def _sharing(self) -> list[tuple[TracedArray, NDArray[numpy.intp]]]:
         """Return the arrays that share elements with this one, and the places of the elements in it."""
         found: list[tuple[TracedArray, NDArray[numpy.intp]]] = []
-        pending = [(self, places_in(self.shape))]
+        self._forget_views()
+        pending = [(self, places_in(self.shape))] if self._views else []
         while pending:
             array, places = pending.pop()
-            array._views = [reference for reference in array._views if reference() is not None]
+            array._forget_views()
             for reference in array._views:
                 view = reference()
                 if view is None or view._base is None:
@@ -399,6 +400,10 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
                     found.append((view, at))
                     pending.append((view, at))
         return found
+
+    def _forget_views(self) -> None:
+        """Forget the views that nothing refers to any more."""
+        self._views = [reference for reference in self._views if reference() is not None]
 
     def _views_can_change(self) -> bool:
         return all(_can_be_whole(places) for _, places in self._sharing())
