@@ -51,6 +51,32 @@ def changed_part(z: Any, x: Any) -> Any:
     return z
 
 
+def filled(z: Any, x: Any) -> None:
+    numpy.add.at(z, [0, 1], x[:2])
+    numpy.put(z, [2], x[2])
+    z[3:5].fill(x[0])
+
+
+def inverted(m: Any) -> Any:
+    z = m * 1.0
+    c = m > 0
+    z[c] = z[c] ** 2
+    z[~c] = 0.0
+    z[c & (m < 1)] *= 3.0
+    return z
+
+
+def masked_twice(x: Any) -> Any:
+    c = x > 0
+    numpy.add.at(z := x * 1.0, c, 1.0)
+    return z, c + c, numpy.asarray(c)
+
+
+def doubled_where_positive(z: Any) -> Any:
+    numpy.multiply(z, 2.0, out=z, where=z > 0)
+    return z
+
+
 def changed_view_of_view(x: Any) -> Any:
     z = (x * 1.0).reshape(1, -1)
     row = z[0]
@@ -262,6 +288,21 @@ RESULTS: dict[str, tuple[Callable[..., Any], Any]] = {
         X,
     ),
     "carry of zeros": (lambda x: loops.fori_loop(0, 3, lambda i, z: changed_part(z, x), numpy.zeros_like(x)), x),
+    "outputs of a carry of zeros": (
+        lambda x: (
+            loops.scan(lambda z, i: (z + x, z.sum()), numpy.zeros_like(x), numpy.arange(2.0))[1],
+            loops.scan(lambda z, i: (z + x, z), numpy.ones_like(x), numpy.arange(2.0))[1],
+            loops.fori_loop(0, 2, lambda i, t: (t[0] + x, t[0], t[2]), (numpy.zeros_like(x),) * 3)[1],
+        ),
+        x,
+    ),
+    "carry changed by functions": (
+        lambda x: loops.fori_loop(0, 2, lambda i, z: (filled(z, x), z)[1], numpy.zeros_like(x)),
+        x,
+    ),
+    "conditions as masks": (lambda m: (inverted(m), m[(m > 1).any(axis=1)], (m > 0)[m > 1], masked_twice(m[:, 0])), X),
+    "where of ufuncs": (lambda x: doubled_where_positive(x * 1.0), x),
+    "odd reflection": (lambda x: (numpy.pad(x, 2, "reflect", reflect_type="odd"), numpy.diff(x[:3], 7)), x),
     "carry of ints": (
         lambda x: loops.fori_loop(0, 3, lambda i, c: (c[0] + x, c[1], c[2] + 1), (x, numpy.arange(4), 0)),
         x,

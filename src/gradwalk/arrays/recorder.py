@@ -103,8 +103,8 @@ class Recorder:
 def _opened_again(array: TracedArray, outer: Handle) -> OpenedArray:
     """Return an array of an enclosing recording as an input of a new recording."""
     handle = new_handle(outer.kind, outer.numbers)
-    number_type, is_input = array.note
-    make = partial(of_ordered, handle, array.shape, array.axis, number_type, is_input=is_input)
+    number_type, _ = array.note  # in a loop, later carries may be floats
+    make = partial(of_ordered, handle, array.shape, array.axis, number_type, is_input=True)
     return OpenedArray(handle, outer, make)
 
 

@@ -171,6 +171,15 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
                     _ = shared.elements
         return self._elements
 
+    def truths(self) -> Any:
+        """Return conditions as an array of bools. The recorded function branches on each of them."""
+        if self.is_whole:
+            array = arrays.of_objects(self.unpacked(), self._stored_shape)
+            elements = self.noted(numpy.moveaxis(array, 0, self.axis))
+        else:
+            elements = self.elements
+        return numpy.array([bool(x) for x in elements.flat], bool).reshape(self.shape)
+
     def unpacked(self) -> list[Any]:
         """Return the numbers of all rows as Values."""
         handle = self.stored()
@@ -257,7 +266,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         if found is NOT_HANDLED or any(target.shape != numpy.shape(found) for target in out):
             given = [elements_of(x) for x in inputs]
             targets = {"out": tuple(map(elements_of, out))} if out else {}
-            return getattr(ufunc, method)(*given, **kwargs, **targets)
+            return getattr(ufunc, method)(*given, **_plain(kwargs), **targets)
         if not out:
             return found
         [target] = out
@@ -271,11 +280,11 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         found = called(function, args, kwargs)
         if found is not NOT_HANDLED:
             return found
-        return function(*map(elements_of, args), **{name: elements_of(x) for name, x in kwargs.items()})
+        return function(*map(elements_of, args), **_plain(kwargs))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        if self.is_whole and self.number_type is bool:  # an array of bools, with a branch on each, as in a short array
-            return numpy.array([bool(x) for x in self.elements.flat], bool).reshape(self.shape).astype(dtype or bool)
+        if self.is_whole and self.number_type is bool:  # an array of bools, as in a short array
+            return self.truths().astype(dtype or bool)
         array = self.elements if dtype is None else self.elements.astype(dtype)
         return array.copy() if copy else array
 
@@ -575,6 +584,14 @@ def elements_of(x: Any) -> Any:
     if type(x) in (list, tuple) and any(isinstance(item, (TracedArray, list, tuple)) for item in x):
         return type(x)(map(elements_of, x))
     return x
+
+
+def _plain(keywords: dict[str, Any]) -> dict[str, Any]:
+    """Return keyword arguments with arrays of Values. NumPy needs bools for `where`."""
+    return {
+        name: x.truths() if name == "where" and isinstance(x, TracedArray) else elements_of(x)
+        for name, x in keywords.items()
+    }
 
 
 def as_objects(found: Any) -> Any:

@@ -84,7 +84,7 @@ def _any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> 
     """Return whether some elements are not 0. While a function is recorded, this is one condition."""
     if not is_whole(a) or out is not None:
         return NOT_HANDLED
-    return _as_bools(math.less(0.0, _sum(_truths(a), axis, keepdims=keepdims)))
+    return _condition(math.less(0.0, _sum(_truths(a), axis, keepdims=keepdims)))
 
 
 @implements(numpy.all)
@@ -92,7 +92,13 @@ def _all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> 
     """Return whether no element is 0: see `_any`."""
     if not is_whole(a) or out is not None:
         return NOT_HANDLED
-    return _as_bools(math.equal(_sum(_truths(a), axis, keepdims=keepdims), _length(a, axis)))
+    return _condition(math.equal(_sum(_truths(a), axis, keepdims=keepdims), _length(a, axis)))
+
+
+def _condition(found: Any) -> Any:
+    """Note that numbers are conditions. A short array becomes an array of bools, which can be an index."""
+    noted = _as_bools(found)
+    return noted if isinstance(noted, TracedArray) or not numpy.ndim(noted) else noted.astype(bool)
 
 
 def _truths(a: Any) -> Any:

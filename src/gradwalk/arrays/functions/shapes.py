@@ -93,8 +93,8 @@ def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any =
     if n and (prepend is not None or append is not None):
         ends = [None if end is None else _end(end, a.shape, position) for end in (prepend, append)]
         a = numpy.concatenate([part for part in (ends[0], a, ends[1]) if part is not None], position)
+    difference = numpy.logical_xor if a.number_type is bool else numpy.subtract
     for _ in range(n):
-        difference = numpy.logical_xor if a.number_type is bool else numpy.subtract
         a = difference(a[(*before, slice(1, None))], a[(*before, slice(None, -1))])
     return a
 
@@ -321,12 +321,13 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> A
     if not is_whole(array) or mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
         return NOT_HANDLED
     if mode != "constant":
-        return _rearranged(numpy.pad, array, pad_width, mode, **kwargs)
+        return NOT_HANDLED if kwargs else _rearranged(numpy.pad, array, pad_width, mode)
     number = kwargs.pop("constant_values", 0)
+    is_bool = array.number_type is bool and not isinstance(number, Value)
+    number = bool(number) if is_bool else number  # as NumPy does
     column = column_of(number, (1,)) if not numpy.ndim(number) and not kwargs else None
     if column is None:
         return NOT_HANDLED
-    is_bool = array.number_type is bool and not isinstance(number, Value)  # NumPy converts the number to bool
     places = numpy.pad(places_in(array.shape), pad_width, constant_values=array.size)
     number_type = bool if is_bool else _common_type([array.number_type, type_of(number)])
     return _of_columns([array.column(), column], places, number_type)

@@ -43,10 +43,10 @@ _MOST_ROWS = 8
 
 @implements(operator.getitem)
 def _getitem(a: TracedArray, key: Any) -> Any:
-    found = None
+    found, known = None, _as_index(key)
     if a.is_whole:
-        found = _gathered(a, key) if has_arrays(key) else _selected(a, key)
-    return a.elements[_as_index(key)] if found is None else found
+        found = _gathered(a, known) if has_arrays(known) else _selected(a, known)
+    return a.elements[known] if found is None else found
 
 
 def _selected(a: TracedArray, key: Any) -> Any:
@@ -122,14 +122,15 @@ def _at_key(a: TracedArray, key: Any) -> Any:
 
 @implements(operator.setitem)
 def _setitem(a: TracedArray, key: Any, value: Any) -> None:
-    if not (a.is_whole and _assigned(a, key, value)):
-        a.elements[_as_index(key)] = elements_of(value)
+    if isinstance(key, TracedArray) and a.is_whole and _chosen(a, key, value):
+        return
+    known = _as_index(key)
+    if not (a.is_whole and _assigned(a, known, value)):
+        a.elements[known] = elements_of(value)
 
 
 def _assigned(a: TracedArray, key: Any, value: Any) -> bool:
     """Assign to a part of an array and return True, if the array can stay whole."""
-    if isinstance(key, TracedArray):
-        return _chosen(a, key, value)
     places = places_of(key, a.shape)
     if places is None or not places.size:
         return False
@@ -190,15 +191,12 @@ def _as_index(key: Any) -> Any:
         return tuple(map(_as_index, key))
     if not isinstance(key, TracedArray):
         return key
-    elements = key.elements
-    if key.number_type is not bool:
-        return elements
-    return numpy.array([bool(x) for x in elements.flat], bool).reshape(elements.shape)
+    return key.truths() if key.number_type is bool else key.elements
 
 
 def _added_at(ufunc: Any, a: TracedArray, key: Any, values: Any) -> Any:
     """Add to or subtract from the elements that a key selects, as often as it selects them: see `numpy.ufunc.at`."""
-    places = places_of(key, a.shape) if is_whole(a) else None
+    places = places_of(_as_index(key), a.shape) if is_whole(a) else None
     part = None if places is None or not places.size else column_of(values, places.shape)
     if places is None or part is None:
         return NOT_HANDLED
