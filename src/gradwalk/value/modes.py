@@ -455,8 +455,7 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
             if len(followed) >= _MOST_BRANCHES:
                 raise refused(
                     f"{users_line()}\n  branches more than {_MOST_BRANCHES:,} times, and one recording may contain at "
-                    f"most {_MOST_BRANCHES:,} branches: write the loop or the branch with gradwalk.loops, or choose "
-                    "elements of an array with gradwalk.numpy.where(condition, x, y).\n"
+                    f"most {_MOST_BRANCHES:,} branches: use gradwalk.loops, or where() for elements of an array.\n"
                     f"  {_branch_again(what)}"
                 )
             followed.append(node)
