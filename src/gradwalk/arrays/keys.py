@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.arrays.layout_calls import Places
+from gradwalk.arrays.layout_calls import RowIndices
 
 _INDICES = (list, numpy.ndarray)  # the types of arrays of indices in a key
 
@@ -84,8 +84,8 @@ def _is_known(part: Any) -> bool:
     return part is None or part is Ellipsis or isinstance(part, slice) or is_int(part)
 
 
-def as_places(indices: NDArray[numpy.intp]) -> Places:
-    """Return places as a slice, if they have the same distance, or as they are."""
+def as_row_indices(indices: NDArray[numpy.intp]) -> RowIndices:
+    """Return indices as a slice if they have the same distance, else as they are."""
     start, step = int(indices[0]), int(indices[1] - indices[0]) if len(indices) > 1 else 1
     end = start + step * len(indices)
     if step == 0 or not numpy.array_equal(indices, numpy.arange(start, end, step)):

@@ -14,7 +14,7 @@ from gradwalk.arrays.kinds import Allocate, ArrayKind, Operand, WholeCall, new_a
 from gradwalk.program.calls.call import append_call, instantiate_zeros
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
-Places = slice | NDArray[numpy.intp]  # places of rows in an array
+RowIndices = slice | NDArray[numpy.intp]  # which rows of an array are selected, in this order
 
 
 class LayoutCall(WholeCall):
@@ -282,7 +282,7 @@ class Replace(LayoutCall):
     inputs = 2
     overwritable = 1
 
-    def __init__(self, size: int, places: Places) -> None:
+    def __init__(self, size: int, places: RowIndices) -> None:
         super().__init__([ArrayKind(size, 1)])
         self._places = places
         self._indices = numpy.arange(size)[places]
@@ -379,7 +379,7 @@ class Accumulate(_OneArray):
         return [rows[self._order].ravel().tolist()]
 
 
-def selection(kind: ArrayKind, places: Places) -> Slice | Gather:
+def selection(kind: ArrayKind, places: RowIndices) -> Slice | Gather:
     """Return the call that selects rows of an array."""
     return Slice(kind, places) if isinstance(places, slice) else Gather(kind, places)
 

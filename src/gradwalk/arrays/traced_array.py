@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gradwalk.arrays import rows
 from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_call, apply_layout, constant, step_level
-from gradwalk.arrays.keys import as_places, last_writes, places_in
+from gradwalk.arrays.keys import as_row_indices, last_writes, places_in
 from gradwalk.arrays.kinds import ArrayKind
 from gradwalk.arrays.layout_calls import Gather, LayoutCall, MoveRows, Replace, Reshape, Slice, Unpack, selection
 from gradwalk.batching.vmap import vmap
@@ -310,7 +310,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         if not _can_be_whole(places):
             return None
         column = self.column()
-        [made] = apply_layout(selection(column.kind, as_places(places.ravel())), [column])
+        [made] = apply_layout(selection(column.kind, as_row_indices(places.ravel())), [column])
         return self.ordered(made, places.shape)
 
     def column(self) -> Handle:
@@ -342,7 +342,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         owner, own = self._located()
         if not owner._views_can_change():
             return False
-        chosen = as_places(places.ravel() if owner is self else own.ravel()[places.ravel()])
+        chosen = as_row_indices(places.ravel() if owner is self else own.ravel()[places.ravel()])
         if not isinstance(chosen, slice):
             kept = last_writes(chosen)
             chosen = chosen[kept]
@@ -504,7 +504,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         if self.is_whole and kind == "O":
             return self.copy() if kwargs.get("copy", True) else self
         if self.is_whole and self.number_type is bool and kind in "fiub":
-            return {"f": self * 1.0, "b": self.copy()}.get(kind, self * 1)
+            return self.copy() if kind == "b" else self * (1.0 if kind == "f" else 1)
         return self.elements.astype(dtype, *args, **kwargs)
 
     # Functions of lists

@@ -12,6 +12,7 @@ from gradwalk.complex_numbers.complex_array import as_complex_array, has_complex
 from gradwalk.numpy.arrays import holds_values, untyped
 from gradwalk.numpy.elementwise import equal, greater, less, logical_and, where
 from gradwalk.numpy.linalg import lstsq
+from gradwalk.value import arrays
 from gradwalk.value.arrays import as_array, counted_axes
 
 
@@ -77,13 +78,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
         >>> float(trapezoid([1.0, 2.0, 3.0]))
         4.0
     """
-    y = numpy.moveaxis(as_array(y), axis, -1)
-    if x is None:
-        gaps = as_array(dx)
-    else:
-        x = as_array(x)
-        gaps = numpy.diff(x if x.ndim == 1 else numpy.moveaxis(x, axis, -1))
-    return numpy.sum(gaps * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)
+    return arrays.trapezoid(as_array(y), None if x is None else as_array(x), as_array(dx), axis)
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:

@@ -28,6 +28,8 @@ PREDICATES: dict[Any, Callable[[Any], Any]] = {
     numpy.isfinite: lambda x: abs(x) < math.inf,
 }
 
+trapezoid = getattr(numpy, "trapezoid", None) or numpy.trapz  # type: ignore[attr-defined]  # NumPy 1's name
+
 
 def negated(holds: Any) -> Any:
     """Return the negation of a bool, or of a Value that is 1 or 0."""

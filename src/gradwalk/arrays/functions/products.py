@@ -14,7 +14,6 @@ from gradwalk.arrays.handles import apply_here, apply_layout, constant
 from gradwalk.arrays.kinds import ArrayKind
 from gradwalk.arrays.layout_calls import Pack, Reshape
 from gradwalk.arrays.traced_array import (
-    FUNCTIONS,
     NOT_HANDLED,
     TracedArray,
     as_objects,
@@ -24,7 +23,7 @@ from gradwalk.arrays.traced_array import (
     row_of_operand,
 )
 from gradwalk.arrays.whole_calls import Product
-from gradwalk.value.arrays import Axis, as_array, counted_axes, of_objects
+from gradwalk.value.arrays import Axis, as_array, of_objects, trapezoid
 from gradwalk.value.convert import is_number
 from gradwalk.value.value import Value
 
@@ -194,17 +193,12 @@ def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
     return sum(terms[1:], terms[0])
 
 
+@implements(trapezoid)
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Integrate by the trapezoidal rule, as NumPy does."""
-    y = as_array(y)
-    [position] = counted_axes(axis, y.ndim)
-    before = (slice(None),) * position
-    widths: Any = dx if x is None else numpy.diff(x)
-    if numpy.ndim(widths) > 1:
-        return NOT_HANDLED
-    if numpy.ndim(widths):
-        widths = widths.reshape(-1, *[1] * (y.ndim - position - 1))
-    return (widths * (y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]) / 2.0).sum(position)
-
-
-FUNCTIONS[getattr(numpy, "trapezoid", None) or numpy.trapz] = _trapezoid  # type: ignore[attr-defined]  # NumPy 1's name
+    y = numpy.moveaxis(as_array(y), axis, -1)
+    widths: Any = dx
+    if x is not None:
+        x = as_array(x)
+        widths = numpy.diff(x if x.ndim == 1 else numpy.moveaxis(x, axis, -1))
+    return numpy.sum(widths * (y[..., 1:] + y[..., :-1]) / 2.0, -1)
