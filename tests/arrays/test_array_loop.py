@@ -16,7 +16,7 @@ from gradwalk import RecordingError, debug, debug_nans, grad, jit, loops, math, 
 from gradwalk import numpy as gnp
 from gradwalk.arrays import array_loop
 from gradwalk.arrays.array_loop import ArrayLoop, ArrayLoopVjp
-from gradwalk.arrays.array_program import ArrayProgram
+from gradwalk.arrays.run.array_program import ArrayProgram
 
 GENERATOR = numpy.random.default_rng(5)
 WEIGHTS = numpy.arange(12.0)

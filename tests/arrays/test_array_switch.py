@@ -10,8 +10,8 @@ import pytest
 from whole_arrays import calls_of, compare_with_numbers, flat, x
 
 from gradwalk import debug, grad, jit, loops, math, vmap
-from gradwalk.arrays.array_program import ArrayProgram
 from gradwalk.arrays.array_switch import ArraySwitch
+from gradwalk.arrays.run.array_program import ArrayProgram
 from gradwalk.loops import cond, switch
 
 

@@ -38,8 +38,8 @@ from gradwalk import (
 )
 from gradwalk import numpy as gnp
 from gradwalk.arrays import kinds, map_call, recorder
-from gradwalk.arrays.array_program import ArrayProgram
 from gradwalk.arrays.functions import products
+from gradwalk.arrays.run.array_program import ArrayProgram
 from gradwalk.arrays.traced_array import TracedArray
 
 x = numpy.random.default_rng(0).normal(size=7)

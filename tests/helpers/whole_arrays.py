@@ -63,6 +63,6 @@ def compare_with_numbers(f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch,
 
 
 def calls_of(recorded: Any, *classes: type) -> list[type]:
-    """Return the classes of the calls of these classes in a recorded function."""
-    calls = [getattr(step, "call", None) for step in recorded.latest.program._steps]
+    """Return the classes of the calls of these classes that a recorded function runs."""
+    calls = [getattr(step, "call", None) for step in recorded.latest.program._run_steps]
     return [type(call) for call in calls if isinstance(call, classes)]

@@ -9,7 +9,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from gradwalk.arrays.array_program import ArrayProgram, separate
 from gradwalk.arrays.kinds import (
     Allocate,
     ArrayKind,
@@ -24,6 +23,7 @@ from gradwalk.arrays.kinds import (
     size_of,
     with_zeros,
 )
+from gradwalk.arrays.run.array_program import ArrayProgram, separate
 from gradwalk.base.cached import cached_property
 from gradwalk.program.calls.call import append_call
 from gradwalk.program.calls.layout import Layout, layout

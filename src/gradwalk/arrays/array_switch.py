@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy
 
-from gradwalk.arrays.array_program import ArrayProgram, separate
 from gradwalk.arrays.kinds import (
     Allocate,
     Kinds,
@@ -21,6 +20,7 @@ from gradwalk.arrays.kinds import (
     new_inputs,
     with_zeros,
 )
+from gradwalk.arrays.run.array_program import ArrayProgram, separate
 from gradwalk.base.cached import cached_property
 from gradwalk.program.calls.call import append_call
 from gradwalk.program.calls.switch import Switch

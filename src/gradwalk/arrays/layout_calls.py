@@ -88,35 +88,38 @@ class Unslice(_OneArray):
     Args:
         kind: The kind of the new array.
         selected: The rows to replace.
+
+    Attributes:
+        rows: The same rows.
     """
 
     name = "unslice"
 
     def __init__(self, kind: ArrayKind, selected: slice) -> None:
         super().__init__([kind])
-        self._kind, self._selected = kind, selected
+        self._kind, self.rows = kind, selected
 
     @property
     def adding(self) -> AddRows:
         """The call that adds the result to another array."""
-        return AddRows(self._kind, self._selected)
+        return AddRows(self._kind, self.rows)
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the new array."""
         array = empty(self._kind)
         array.fill(0.0)
-        [array[self._selected]] = operands
+        [array[self.rows]] = operands
         return [array]
 
     def transposed(self) -> Slice:
         """Return the call that selects the rows."""
-        return Slice(self._kind, self._selected)
+        return Slice(self._kind, self.rows)
 
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
         """Return the indices of the numbers and of zeros: see `Call.expanded`."""
         width = self._kind.width
         found = [tape.constant(0.0)] * self._kind.size
-        for i, row in enumerate(range(*self._selected.indices(self._kind.rows))):
+        for i, row in enumerate(range(*self.rows.indices(self._kind.rows))):
             found[row * width : (row + 1) * width] = operands[0][i * width : (i + 1) * width]
         return [found]
 
@@ -127,6 +130,9 @@ class AddRows(WholeCall):
     Args:
         kind: The kind of the array.
         selected: The rows.
+
+    Attributes:
+        rows: The same rows.
     """
 
     name = "add_rows"
@@ -135,7 +141,7 @@ class AddRows(WholeCall):
 
     def __init__(self, kind: ArrayKind, selected: slice) -> None:
         super().__init__([kind])
-        self._kind, self._selected = kind, selected
+        self._kind, self.rows = kind, selected
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the sum, in the memory of the array if `empty` returns this array."""
@@ -144,12 +150,12 @@ class AddRows(WholeCall):
         if found is not array:
             found[...] = array
         with numpy.errstate(all="ignore"):  # inf and nan are valid results
-            found[self._selected] += part
+            found[self.rows] += part
         return [found]
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Return the cotangent of the sum, and append its rows: see `Call.vjp`."""
-        return [*adjoints, tape.call(Slice(self._kind, self._selected), adjoints)]
+        return [*adjoints, tape.call(Slice(self._kind, self.rows), adjoints)]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append the same call on the tangents: see `Call.jvp`."""
@@ -157,13 +163,13 @@ class AddRows(WholeCall):
         if of_part == NO_INDEX:
             return [of_array]
         if of_array == NO_INDEX:
-            return [tape.call(Unslice(self._kind, self._selected), [of_part])]
+            return [tape.call(Unslice(self._kind, self.rows), [of_part])]
         return [tape.call(self, [of_array, of_part])]
 
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
         """Append the sums of the numbers in these rows: see `Call.expanded`."""
         found, width = list(operands[0]), self._kind.width
-        for i, row in enumerate(range(*self._selected.indices(self._kind.rows))):
+        for i, row in enumerate(range(*self.rows.indices(self._kind.rows))):
             for column in range(width):
                 at = row * width + column
                 found[at] = tape.append("add", found[at], operands[1][i * width + column])
@@ -224,6 +230,12 @@ class Scatter(_OneArray):
             found[:, column] = numpy.bincount(self._indices, array[:, column], self._kind.rows)
         return [found]
 
+    def of_numbers(self, reshape: Reshape) -> ScatterNumbers | None:
+        """Return a call that does the same as a `Reshape` and this call, or None if the array has columns."""
+        if self._kind.width > 1:
+            return None
+        return ScatterNumbers(reshape.before, self._kind.rows, self._indices)
+
     def transposed(self) -> Gather:
         """Return the call that selects the rows."""
         return Gather(self._kind, self._indices)
@@ -236,6 +248,33 @@ class Scatter(_OneArray):
             for column in range(width):
                 at, added = row * width + column, operands[0][i * width + column]
                 found[at] = added if found[at] == zero else tape.append("add", found[at], added)
+        return [found]
+
+
+class ScatterNumbers(WholeCall):
+    """A call that adds each number of an array to one of the numbers of a column: `Reshape` to a column and `Scatter`.
+
+    It reads the columns of the array one after the other, as they are in memory. It replaces calls of a program that is
+    run; derivatives are those of these calls.
+
+    Args:
+        before: The kind of the array.
+        size: Number of elements of the new column.
+        indices: For each number of the array, in C order, the index of the element to which it is added.
+    """
+
+    name = "scatter"
+    inputs = 1
+
+    def __init__(self, before: ArrayKind, size: int, indices: NDArray[numpy.intp]) -> None:
+        super().__init__([ArrayKind(size, 1)])
+        self._size = size
+        self._indices = indices.reshape(before).ravel(order="F")
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return the sums."""
+        found = empty(ArrayKind(self._size, 1))
+        found[:, 0] = numpy.bincount(self._indices, numpy.ravel(operands[0], order="F"), self._size)
         return [found]
 
 
@@ -276,6 +315,9 @@ class Replace(LayoutCall):
     Args:
         size: Number of elements of the column.
         places: The places of the new elements: a slice, or indices of which none occurs twice.
+
+    Attributes:
+        rows: The same places.
     """
 
     name = "replace"
@@ -284,7 +326,7 @@ class Replace(LayoutCall):
 
     def __init__(self, size: int, places: RowIndices) -> None:
         super().__init__([ArrayKind(size, 1)])
-        self._places = places
+        self.rows = places
         self._indices = numpy.arange(size)[places]
 
     def zeros(self, tape: Tape, tangents: Indices) -> Indices:
@@ -297,12 +339,12 @@ class Replace(LayoutCall):
         found = empty(ArrayKind(*numpy.shape(column)))
         if found is not column:
             found[...] = column
-        found[self._places] = part
+        found[self.rows] = part
         return [found]
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append the cotangents of the elements that stay and of the new elements: see `Call.vjp`."""
-        part = tape.call(selection(self.kinds[0], self._places), adjoints)
+        part = tape.call(selection(self.kinds[0], self.rows), adjoints)
         return [tape.call(self, self.zeros(tape, [*adjoints, NO_INDEX])), part]
 
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
@@ -390,6 +432,9 @@ class Reshape(_OneArray):
     Args:
         before: The kind of the operand.
         after: The kind of the result.
+
+    Attributes:
+        before: The kind of the operand.
     """
 
     name = "reshape"
@@ -397,7 +442,7 @@ class Reshape(_OneArray):
 
     def __init__(self, before: ArrayKind, after: ArrayKind) -> None:
         super().__init__([after])
-        self._before, self._after = before, after
+        self.before, self._after = before, after
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the numbers in rows of the new width."""
@@ -406,7 +451,7 @@ class Reshape(_OneArray):
 
     def transposed(self) -> Reshape:
         """Return the call that restores the rows."""
-        return Reshape(self._after, self._before)
+        return Reshape(self._after, self.before)
 
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
         """Return the same indices: see `Call.expanded`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy
 
@@ -20,13 +21,15 @@ from gradwalk.batching.batch_call import BatchCall, ExtremeCall
 from gradwalk.batching.batch_call import Sizes as BatchSizes
 from gradwalk.program.calls.call import ConstantCall, append_call
 from gradwalk.program.calls.program_derivatives import to_tape
-from gradwalk.program.native.policy import prefix_keys
+from gradwalk.program.calls.stored_steps import is_costly
+from gradwalk.program.native.policy import current_policy, prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
 # A program of numbers has a loop over the rows if all rows together have more instructions.
 _MOST_FLAT = 1_000_000
 _NOTHING = numpy.empty(0)
+_KERNELS: WeakValueDictionary[Any, Kernel] = WeakValueDictionary()  # those that are in use, by their instructions
 
 
 class Sizes(NamedTuple):
@@ -141,6 +144,20 @@ class MapCall(WholeCall):
         sizes = Sizes(len(shared), tuple(widths[index] for index in arrays), self._sizes.summed, self._sizes.made)
         return MapCall(tape.program(outputs), self._rows, sizes), [*shared, *arrays]
 
+    @property
+    def widths(self) -> list[int]:
+        """The width of each operand that is an array, and 0 for each number."""
+        return [*[0] * self._sizes.shared, *self._sizes.widths]
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether a row takes more than additions and multiplications."""
+        return any(is_costly(row[0]) for row in self._program.code.rows)
+
+    def program_of(self, result: int) -> Program:
+        """Return the program that computes a row of one of the results, from the same inputs."""
+        return self.only([i == result for i in range(self.outputs)])._program
+
     @cached_property
     def _summing(self) -> Kernel:
         return self._kernel(range(self._sizes.summed), reduced=True)
@@ -150,10 +167,17 @@ class MapCall(WholeCall):
         return self._kernel(range(self._sizes.summed, len(self._program.outputs)), reduced=False)
 
     def _kernel(self, outputs: range, *, reduced: bool) -> Kernel:
-        """Return a kernel that computes the outputs at the given positions."""
-        tape, inputs, found = to_tape(self._program)
-        varies = [i >= self._sizes.shared for i in range(len(inputs))]
-        return make_kernel(tape.program([found[i] for i in outputs]), varies, reduced=reduced)
+        """Return a kernel that computes the outputs at the given positions. Calls with equal programs share kernels."""
+        code, shared = self._program.code, self._sizes.shared
+        constants = numpy.array(code.constants).tobytes()  # because 0.0 == -0.0
+        parts = code.inputs, constants, code.instructions.tobytes(), code.outputs, code.tables
+        key = (*parts, outputs, shared, reduced, current_policy())
+        kernel = None if code.calls else _KERNELS.get(key)
+        if kernel is None:
+            tape, inputs, found = to_tape(self._program)
+            varies = [i >= shared for i in range(len(inputs))]
+            kernel = _KERNELS[key] = make_kernel(tape.program([found[i] for i in outputs]), varies, reduced=reduced)
+        return kernel
 
     def backends(self, known: set[int]) -> dict[str, str]:
         """Return the backends: see `Call.backends`."""

@@ -12,10 +12,10 @@ import numpy
 
 from gradwalk.arrays import functions as _functions
 from gradwalk.arrays.array_loop import ArrayLoop, Span
-from gradwalk.arrays.array_program import ArrayProgram, as_operand, lifted, uses_arrays
 from gradwalk.arrays.array_switch import ArraySwitch
 from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_here, constant, new_handle
 from gradwalk.arrays.kinds import ArrayKind, WholeCall
+from gradwalk.arrays.run.array_program import ArrayProgram, as_operand, lifted, uses_arrays
 from gradwalk.arrays.traced_array import MOST_WIDTH, TracedArray, of_ordered
 from gradwalk.program.calls.loop import Sizes
 from gradwalk.program.tape import Indices, Tape

@@ -7,6 +7,7 @@ from gradwalk.base cimport c_compat
 
 
 cdef class LaneKernel:
+    cdef object __weakref__
     cdef readonly object schedule
     cdef readonly bint reduced
     cdef readonly object lanes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar, overload
 
-from gradwalk.arrays.array_program import ArrayProgram, operands_of
 from gradwalk.arrays.recorder import RECORDER
+from gradwalk.arrays.run.array_program import ArrayProgram, operands_of
 from gradwalk.program.tape import Indices
 from gradwalk.program.tracing.trace import Recording, display_name, takes_arrays
 from gradwalk.transforms.base import conjugated, with_aux

@@ -71,7 +71,7 @@ def _stored(code: Code, depends: Sequence[bool]) -> list[int]:
         row = rows[index - code.first]
         if not needed[index]:
             continue
-        if not depends[index] and _is_costly(row[0]):
+        if not depends[index] and is_costly(row[0]):
             stored.append(index)
         else:
             needed[list(code.used(row))] = True
@@ -79,7 +79,8 @@ def _stored(code: Code, depends: Sequence[bool]) -> list[int]:
 
 
 @cache
-def _is_costly(opcode: int) -> bool:
+def is_costly(opcode: int) -> bool:
+    """Return whether an instruction takes much longer than an addition: a division, a function or a call."""
     if opcode in (CALL, TAKE):
         return True
     return bool(re.search(r"\w\(|/", _FREE.sub("(", INSTRUCTIONS[opcode].c)))

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy
 
-from gradwalk.arrays.array_program import ArrayProgram, operands_of, plain_operands
 from gradwalk.arrays.kinds import ArrayKind, size_of
 from gradwalk.arrays.recorder import RECORDER
+from gradwalk.arrays.run.array_program import ArrayProgram, operands_of, plain_operands
 from gradwalk.base.cached import cached_property
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import MISSED, Prepared

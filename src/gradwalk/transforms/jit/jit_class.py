@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy
 
-from gradwalk.arrays.array_program import uses_arrays
 from gradwalk.arrays.recorder import RECORDER
+from gradwalk.arrays.run.array_program import uses_arrays
 from gradwalk.graph.graph import Graph
 from gradwalk.loops import own_arrays
 from gradwalk.program.native.policy import DEFAULT, Policy, compiling

@@ -15,7 +15,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.arrays.kinds import Sum
-from gradwalk.arrays.layout_calls import Unslice
+from gradwalk.arrays.layout_calls import Reshape, Scatter, Unslice
 from gradwalk.arrays.map_call import Extremes, MapCall, sum_of_arrays
 from gradwalk.base.array_types import Floats
 from gradwalk.program.program import Program
@@ -94,7 +94,7 @@ class CallStep(NamedTuple):
 
 Step = NumberStep | CallStep
 
-_MOST_JOINED = 1000  # maximum number of instructions of a row, if calls are joined
+MOST_JOINED = 1000  # maximum number of instructions of a row, if calls are joined
 
 
 def steps_of(tape: Tape, outputs: Indices) -> list[Step]:
@@ -107,13 +107,17 @@ def steps_of(tape: Tape, outputs: Indices) -> list[Step]:
         if i < len(calls):
             call, operands, base = tape.calls[calls[i]]
             steps.append(CallStep(call, operands, list(range(base, base + call.outputs))))
-    uses = Counter([*outputs, *(index for step in steps for index in step.given)])
-    joined = _joined(_with_sums_in_rows(_of_used(steps, uses), uses), uses)
-    left = Counter([*outputs, *(index for step in joined for index in step.given)])
-    return _with_memory(_of_used(joined, left), tape, outputs)
+    uses = uses_of(steps, outputs)
+    joined = _joined(_with_sums_in_rows(of_used(steps, uses), uses), uses)
+    return of_used(joined, uses_of(joined, outputs))
 
 
-def _of_used(steps: Sequence[Step], uses: Counter[int]) -> list[Step]:
+def uses_of(steps: Sequence[Step], outputs: Indices) -> Counter[int]:
+    """Return how often each number and array is used."""
+    return Counter([*outputs, *(index for step in steps for index in step.given)])
+
+
+def of_used(steps: Sequence[Step], uses: Counter[int]) -> list[Step]:
     """Leave out the results of `MapCall`s that no step uses, and `MapCall`s without other results."""
     found: list[Step] = []
     for step in steps:
@@ -156,7 +160,7 @@ def _joined(steps: Sequence[Step], uses: Counter[int]) -> list[Step]:
     for step in steps:
         found.append(_with_makers(step, makers) if isinstance(step, CallStep) else step)
         last = found[-1]
-        if isinstance(last, CallStep) and _is_map(last.call):
+        if isinstance(last, CallStep) and is_map(last.call):
             made = [index for index, kind in zip(last.found, last.call.kinds, strict=True) if kind is not None]
             makers |= {index: last for index in made if uses[index] == 1}
     return found
@@ -164,10 +168,10 @@ def _joined(steps: Sequence[Step], uses: Counter[int]) -> list[Step]:
 
 def _with_makers(step: CallStep, makers: Mapping[int, CallStep]) -> CallStep:
     """Return a step that also computes the operands for which there are `makers`."""
-    while isinstance(step.call, Sum) or (_is_map(step.call) and not step.call.sums):
+    while isinstance(step.call, Sum) or (is_map(step.call) and not step.call.sums):
         maker = next((makers[index] for index in step.given if index in makers), None)
         call = sum_of_arrays(*step.call.kinds) if isinstance(step.call, Sum) else step.call
-        if maker is None or len(call) + len(maker.call) > _MOST_JOINED:
+        if maker is None or len(call) + len(maker.call) > MOST_JOINED:
             break
         made = [index for index in maker.found if index in makers and index in step.given]
         joined, given = call.joined(step.given, maker.call, maker.given, maker.found, made)
@@ -175,12 +179,27 @@ def _with_makers(step: CallStep, makers: Mapping[int, CallStep]) -> CallStep:
     return step
 
 
-def _is_map(call: Any) -> bool:
+def is_map(call: Any) -> bool:
     """Return whether a call computes each row in few instructions without loops."""
     return isinstance(call, MapCall) and not isinstance(call, Extremes) and call.always_ends
 
 
-def _with_memory(steps: Sequence[Step], tape: Tape, outputs: Indices) -> list[Step]:
+def without_copies(steps: Sequence[Step], outputs: Indices) -> list[Step]:
+    """Let scatters read arrays as they are in memory, instead of the columns that `Reshape` copies them to."""
+    made = {step.found[0]: step for step in steps if isinstance(step, CallStep) and isinstance(step.call, Reshape)}
+
+    def reading(step: Step) -> Step:
+        if isinstance(step, CallStep) and isinstance(step.call, Scatter) and step.given[0] in made:
+            reshape = made[step.given[0]]
+            call = step.call.of_numbers(reshape.call)
+            return step if call is None else CallStep(call, reshape.given, step.found)
+        return step
+
+    found = list(map(reading, steps))
+    return of_used(found, uses_of(found, outputs))
+
+
+def with_memory(steps: Sequence[Step], tape: Tape, outputs: Indices) -> list[Step]:
     """Note where the memory of arrays may be used again."""
     owner, last = _last_uses(steps, tape, outputs)
     found: list[Step] = []

@@ -12,11 +12,12 @@ from typing import Any, TypeGuard
 
 import numpy
 
-from gradwalk.arrays.array_steps import CallStep, NumberStep, Places, Step, steps_of
 from gradwalk.arrays.handles import apply_call, apply_here, constant
 from gradwalk.arrays.kinds import Allocate, ArrayKind, WholeCall, new_array
 from gradwalk.arrays.layout_calls import Pack, Reshape, Unpack
 from gradwalk.arrays.map_call import MapCall
+from gradwalk.arrays.run.array_steps import CallStep, NumberStep, Places, Step, steps_of, with_memory, without_copies
+from gradwalk.arrays.run.pieces import PiecesCall, with_pieces
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.program.native.policy import compiling, current_policy, prefix_keys
@@ -169,11 +170,17 @@ class ArrayProgram:
         return lambda kind: target
 
     @cached_property
+    def _run_steps(self) -> list[Step]:
+        """The steps that `run` takes."""
+        steps = without_copies(with_pieces(self._steps or [], self._outputs), self._outputs)
+        return with_memory(steps, self._tape, self._outputs)
+
+    @cached_property
     def _places(self) -> tuple[Places, Places, list[tuple[Step, Places, Places]]]:
         """The places of the inputs and outputs; each step that needs operands, with their and its results' places."""
         steps = [
             (step, Places(step.given, self._tape), Places(step.found, self._tape))
-            for step in self._steps or []
+            for step in self._run_steps
             if not _is_constant(step)
         ]
         return Places(self._inputs, self._tape), Places(self._outputs, self._tape), steps
@@ -182,7 +189,7 @@ class ArrayProgram:
     def _constants(self) -> Floats:
         """For each tape index, its number if it is a constant. Other numbers are not set."""
         found = numpy.empty(len(self._tape))
-        for step in filter(_is_constant, self._steps or []):
+        for step in filter(_is_constant, self._run_steps):
             found[list(step.found)] = step.program.run([])
         return found
 
@@ -223,7 +230,7 @@ class ArrayProgram:
         if self._steps is None:
             return self.of_numbers.backends
         found: dict[str, str] = {}
-        for i, step in enumerate(self._steps):
+        for i, step in enumerate(self._run_steps):
             own = step.call.backends(set()) if isinstance(step, CallStep) else step.program.backends
             found |= prefix_keys(f"{step.call.name if isinstance(step, CallStep) else 'numbers'}[{i}]", own)
         return found
@@ -232,7 +239,7 @@ class ArrayProgram:
         """Return the number of instructions. The instructions of a row are counted once."""
         if self._steps is None:
             return len(self.of_numbers)
-        return sum(_length(step) for step in self._steps)
+        return sum(_length(step) for step in self._run_steps)
 
     @cached_property
     def of_numbers(self) -> Program:
@@ -249,7 +256,7 @@ def _length(step: Step) -> int:
     """Return the number of instructions of a step."""
     if isinstance(step, NumberStep):
         return len(step.program)
-    return len(step.call) if isinstance(step.call, MapCall) else 1
+    return len(step.call) if isinstance(step.call, (MapCall, PiecesCall)) else 1
 
 
 def operands_of(leaves: Sequence[Any], kinds: Sequence[ArrayKind | None]) -> list[Any]:

@@ -1,0 +1,1 @@
+"""Runs tapes with arrays: which calls run, in which order, and in which memory."""
