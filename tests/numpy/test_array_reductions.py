@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import gradwalk.numpy as gnp
 from gradwalk import grad, jit, vmap
+from gradwalk.arrays import recorder
 
 SPECIAL = (0.0, -0.0, 1.0, 1.0, -2.5, 3.0, numpy.inf, -numpy.inf, numpy.nan)
 REDUCTIONS = {
@@ -66,6 +67,19 @@ def test_values_agree_with_numpy(name, drawn):
         return getattr(gnp, name)(x, **options)
 
     check(f, lambda x: getattr(numpy, name)(x, **options), array)
+
+
+@pytest.mark.parametrize("ddof", [1, 2, 3])
+@pytest.mark.parametrize("name", ["var", "std", "nanvar", "nanstd", "cov"])
+@pytest.mark.parametrize("array", [[1.0, 2.0], [1.0], [numpy.nan], [1.0, numpy.nan, 4.0]])
+def test_variances_of_few_elements(array, name, ddof, monkeypatch):
+    """Test variances of as many elements as NumPy subtracts from their number, or of fewer."""
+    expected = without_warnings(lambda x: getattr(numpy, name)(x, ddof=ddof), numpy.array(array))
+    f = lambda x: getattr(gnp, name)(x, ddof=ddof)  # noqa: E731
+    near(numbers(without_warnings(f, as_values(numpy.array(array)))), expected)
+    for size in (recorder.LEAST_SIZE, 1):
+        monkeypatch.setattr(recorder, "LEAST_SIZE", size)
+        near(without_warnings(jit(lambda x: f(x) + 0.0), numpy.array(array)), expected)
 
 
 @pytest.mark.parametrize("name", MASKED)

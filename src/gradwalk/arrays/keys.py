@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from gradwalk.arrays.layout_calls import RowIndices
 
+_MOST_KEPT = 1_000_000  # elements of a range that is kept
 _INDICES = (list, numpy.ndarray)  # the types of arrays of indices in a key
 
 
@@ -62,8 +64,18 @@ def rows_at(given: Any, count: int) -> NDArray[numpy.intp] | None:
 
 
 def places_in(shape: Sequence[int]) -> NDArray[numpy.intp]:
-    """Return an array of a shape whose elements are their own places in C order."""
-    return numpy.arange(math.prod(shape), dtype=numpy.intp).reshape(shape)
+    """Return a read-only array of a shape whose elements are their own places in C order."""
+    size = math.prod(shape)
+    return (_kept_range(size) if size <= _MOST_KEPT else _new_range(size)).reshape(shape)
+
+
+def _new_range(size: int) -> NDArray[numpy.intp]:
+    found = numpy.arange(size, dtype=numpy.intp)
+    found.flags.writeable = False
+    return found
+
+
+_kept_range = lru_cache(maxsize=2)(_new_range)  # of the arrays that are changed now
 
 
 def places_of(key: Any, shape: Sequence[int]) -> NDArray[numpy.intp] | None:

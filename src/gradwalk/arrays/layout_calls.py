@@ -11,6 +11,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.arrays.kinds import Allocate, ArrayKind, Operand, WholeCall, new_array, with_zeros
+from gradwalk.base.cached import cached_property
 from gradwalk.program.calls.call import append_call, instantiate_zeros
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
@@ -254,8 +255,8 @@ class Scatter(_OneArray):
 class ScatterNumbers(WholeCall):
     """A call that adds each number of an array to one of the numbers of a column: `Reshape` to a column and `Scatter`.
 
-    It reads the columns of the array one after the other, as they are in memory. It replaces calls of a program that is
-    run; derivatives are those of these calls.
+    It reads the columns of the array one after the other, as they are in memory. It has no derivatives, because it is
+    made after differentiation.
 
     Args:
         before: The kind of the array.
@@ -325,13 +326,24 @@ class Replace(LayoutCall):
     overwritable = 1
 
     def __init__(self, size: int, places: RowIndices) -> None:
-        super().__init__([ArrayKind(size, 1)])
+        self._kind = ArrayKind(size, 1)
+        super().__init__([self._kind])
         self.rows = places
-        self._indices = numpy.arange(size)[places]
+
+    @cached_property
+    def _indices(self) -> NDArray[numpy.intp]:
+        """The index of each new element."""
+        return numpy.arange(self._kind.rows)[self.rows]
+
+    @property
+    def _part(self) -> ArrayKind:
+        """The kind of the new elements."""
+        rows = self.rows
+        return ArrayKind(len(range(*rows.indices(self._kind.rows)) if isinstance(rows, slice) else rows), 1)
 
     def zeros(self, tape: Tape, tangents: Indices) -> Indices:
         """Return the tangents with arrays of zeros for missing ones: see `LayoutCall.zeros`."""
-        return with_zeros(tape, [self.kinds[0], ArrayKind(len(self._indices), 1)], tangents)
+        return with_zeros(tape, [self._kind, self._part], tangents)
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the new column, in the memory of the old one if `empty` returns it."""
@@ -344,7 +356,7 @@ class Replace(LayoutCall):
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append the cotangents of the elements that stay and of the new elements: see `Call.vjp`."""
-        part = tape.call(selection(self.kinds[0], self.rows), adjoints)
+        part = tape.call(selection(self._kind, self.rows), adjoints)
         return [tape.call(self, self.zeros(tape, [*adjoints, NO_INDEX])), part]
 
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:

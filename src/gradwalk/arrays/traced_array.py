@@ -342,7 +342,9 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         owner, own = self._located()
         if not owner._views_can_change():
             return False
-        chosen = as_row_indices(places.ravel() if owner is self else own.ravel()[places.ravel()])
+        chosen = as_row_indices(places.ravel())
+        if owner is not self:
+            chosen = as_row_indices(own.ravel()[chosen])
         if not isinstance(chosen, slice):
             kept = last_writes(chosen)
             chosen = chosen[kept]

@@ -9,6 +9,7 @@ import numpy
 
 from gradwalk.complex_numbers.complex_array import has_complex
 from gradwalk.functions.rows import divide
+from gradwalk.numpy import elementwise
 from gradwalk.numpy.arrays import are_known, as_ints, holds_values, numbers, untyped
 from gradwalk.numpy.complex_parts import imag, real
 from gradwalk.numpy.creation import astype
@@ -172,7 +173,7 @@ def var(
     if has_complex(deviations):
         squares = real(deviations) ** 2 + imag(deviations) ** 2
     squares = sum(squares, axis, keepdims=keepdims, where=where)
-    return _quotient(squares, _count(a, axis, keepdims, where) - ddof)
+    return _quotient(squares, elementwise.maximum(_count(a, axis, keepdims, where) - ddof, 0.0))
 
 
 def std(
@@ -359,7 +360,9 @@ def nanvar(a: Any, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False
     """
     if _are_numbers(a, where):
         return untyped.nanvar(a, axis=axis, ddof=ddof, keepdims=keepdims, **_given(where=where))
-    return var(a, axis, ddof=ddof, keepdims=keepdims, where=_not_nan(a, where))
+    included = _not_nan(a, where)
+    is_defined = elementwise.greater(_count(as_array(a), axis, keepdims, included), ddof)
+    return elementwise.where(is_defined, var(a, axis, ddof=ddof, keepdims=keepdims, where=included), numpy.nan)
 
 
 def nanstd(a: Any, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False, where: Condition = None) -> Any:
@@ -377,7 +380,7 @@ def nanstd(a: Any, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False
     """
     if _are_numbers(a, where):
         return untyped.nanstd(a, axis=axis, ddof=ddof, keepdims=keepdims, **_given(where=where))
-    return std(a, axis, ddof=ddof, keepdims=keepdims, where=_not_nan(a, where))
+    return sqrt(nanvar(a, axis, ddof=ddof, keepdims=keepdims, where=where))
 
 
 def nancumsum(a: Any, axis: int | None = None) -> Any:

@@ -203,7 +203,7 @@ def cov(
         norm = total - ddof * squares / (1.0 if aweights is None else total)
         norm = total - ddof if aweights is None else norm
     deviations = rows - middle[:, numpy.newaxis]
-    return numpy.squeeze(numpy.dot(deviations, numpy.conjugate(deviations * weights).T) / norm)[()]
+    return numpy.squeeze(numpy.dot(deviations, numpy.conjugate(deviations * weights).T) / math.maximum(norm, 0.0))[()]
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:

@@ -119,7 +119,7 @@ def _var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: fl
     if mean is NOT_HANDLED:
         return NOT_HANDLED
     deviations = a - mean
-    return numpy.sum(deviations * deviations, axis, keepdims=keepdims) / (_length(a, axis) - ddof)
+    return numpy.sum(deviations * deviations, axis, keepdims=keepdims) / max(_length(a, axis) - ddof, 0)
 
 
 @implements(numpy.std)

@@ -341,7 +341,7 @@ def _rearranged(function: Callable[..., Any], a: Any, *args: Any, **kwargs: Any)
     given = [*args, *kwargs.values()]
     if not is_whole(a) or any(x is not None and as_array(x).dtype == object for x in given):
         return NOT_HANDLED
-    own = places_in(a.shape)
+    own = places_in(a.shape).copy()  # can be written to, so that it shows whether the result can be
     of_elements = partial(_applied, function, args, kwargs)
     found = function(own, *args, **kwargs)
     if not isinstance(found, (list, tuple)):

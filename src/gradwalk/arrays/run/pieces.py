@@ -32,7 +32,7 @@ class _Operand(NamedTuple):
     Attributes:
         place: The tape index.
         width: The width of an array, and 0 for a number.
-        offset: Which row of the array belongs to row 0 of the result.
+        offset: The row of the array that belongs to row 0 of the result.
     """
 
     place: int
@@ -98,7 +98,7 @@ class Piece(NamedTuple):
 
 
 class PiecesCall(WholeCall):
-    """A call that computes an array piece by piece. Derivatives are those of the calls that it replaces.
+    """A call that computes an array piece by piece. It has no derivatives, because it is made after differentiation.
 
     Args:
         kind: The kind of the array.
