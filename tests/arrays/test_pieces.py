@@ -41,6 +41,12 @@ def in_columns(a, x):
     return (m[1:] * m[:-1]).sum() + (m * m).mean()
 
 
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    """Compute short arrays in pieces, too."""
+    monkeypatch.setattr(pieces, "_LEAST_NUMBERS", 0)
+
+
 FUNCTIONS = {"heat": heat, "walls": with_walls, "columns": in_columns}
 
 
@@ -58,6 +64,15 @@ def test_a_step_of_a_stencil_is_one_call():
     # Three steps, the slope of the sum of squares, and the three steps back.
     expected = [*[pieces.PiecesCall] * 3, map_call.MapCall, *[pieces.PiecesCall] * 3]
     assert calls_of(recorded, pieces.PiecesCall, *others) == expected
+
+
+@pytest.mark.usefixtures("whole")
+def test_short_arrays_are_computed_pass_by_pass(monkeypatch):
+    """Test a length at which the calls of pieces would take longer."""
+    monkeypatch.setattr(pieces, "_LEAST_NUMBERS", len(x) + 1)
+    recorded = jit(lambda x: heat(0.1, x))
+    numpy.testing.assert_allclose(recorded(x), heat(0.1, x), rtol=1e-14)
+    assert calls_of(recorded, pieces.PiecesCall) == []
 
 
 @pytest.mark.usefixtures("whole")
@@ -131,6 +146,7 @@ def test_random_changes_have_the_same_bits(changes):
     ways = [f, grad(f), lambda x: jvp(grad(f), (x,), (direction,))[1]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recorder, "LEAST_SIZE", 1)
+        patch.setattr(pieces, "_LEAST_NUMBERS", 0)
         found = [jit(lambda x, way=way: way(x))(x) for way in ways]
         patch.setattr(array_program, "with_pieces", lambda steps, outputs: list(steps))
         expected = [jit(lambda x, way=way: way(x))(x) for way in ways]

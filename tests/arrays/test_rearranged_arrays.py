@@ -238,6 +238,47 @@ def test_random_views_and_assignments(steps):
             numpy.testing.assert_allclose(whole, slope, rtol=1e-9, atol=1e-11)
 
 
+def _of_nothing(u: Any, key: Any, change: Callable[[Any], Any]) -> Any:
+    """Change no element, and then three elements of an array that NumPy fills with ints."""
+    t = numpy.ones_like(u)
+    t[key] = change(t[key])
+    t[:3] = u[:3]
+    return t
+
+
+@pytest.mark.usefixtures("whole")
+@pytest.mark.parametrize("key", [slice(5, 5), slice(12, None), [], numpy.zeros(12, bool)], ids=str)
+def test_assignments_to_no_elements(key):
+    recorded = jit(lambda u: _of_nothing(u, key, lambda part: part + 3.0) * 1.0)
+    expected = numpy.array([*x[:3], *[1.0] * 9])
+    numpy.testing.assert_array_equal(recorded(x), expected)
+    assert len(recorded.latest.program) < 12
+    numpy.testing.assert_array_equal(jit(lambda u: _of_nothing(u, key, lambda part: part))(x), expected)
+    with pytest.raises(ValueError, match="broadcast|cannot assign"):
+        jit(lambda u: _of_nothing(u, key, lambda part: numpy.ones(3)))(x)
+
+
+@pytest.mark.usefixtures("whole")
+def test_types_of_arrays_whose_elements_were_used():
+    """Test floats that are assigned to an array of ints after its elements have been used."""
+
+    def f(u):
+        t = numpy.zeros_like(u)
+        assert len(list(t)) == 12
+        t[:3] = u[:3]
+        return t
+
+    def with_mask(u):
+        m = u.reshape(4, 3)
+        t = numpy.zeros_like(m)
+        t[numpy.arange(4) < 2] += 1.0
+        t[0] = m[0]
+        return t
+
+    numpy.testing.assert_array_equal(jit(f)(x), [*x[:3], *[0.0] * 9])
+    numpy.testing.assert_array_equal(jit(with_mask)(x), [x[:3], [1.0] * 3, [0.0] * 3, [0.0] * 3])
+
+
 def _changing(u: Any) -> Any:
     u[2:4] = u[4:6] * 2.0
     u *= 1.5

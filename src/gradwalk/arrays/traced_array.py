@@ -112,7 +112,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     @property
     def number_type(self) -> type:  # type: ignore[override]
         """The type that all elements have: bool, int or float."""
-        return type_of(self.rows)
+        return type_of(self.rows if self.is_whole else self.elements)
 
     def __len__(self) -> int:
         return self.shape[0]

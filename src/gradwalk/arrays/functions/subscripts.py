@@ -132,8 +132,11 @@ def _setitem(a: TracedArray, key: Any, value: Any) -> None:
 def _assigned(a: TracedArray, key: Any, value: Any) -> bool:
     """Assign to a part of an array and return True, if the array can stay whole."""
     places = places_of(key, a.shape)
-    if places is None or not places.size:
+    if places is None:
         return False
+    if not places.size:
+        numpy.broadcast_to(numpy.empty(numpy.shape(value)), places.shape)  # raises NumPy's error if it cannot be
+        return True
     if numpy.ndim(value) > (1 if is_mask(key) else plain_math.inf if places.ndim else 0):
         return False  # NumPy raises an error
     if isinstance(value, TracedArray) and value.is_part(a, places):

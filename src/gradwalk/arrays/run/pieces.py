@@ -24,6 +24,7 @@ from gradwalk.program.program import Program
 from gradwalk.program.tape import Indices, Tape
 
 _MOST_PIECES = 16
+_LEAST_NUMBERS = 16_000  # in an array; calls of more pieces take longer than passes over a short array
 
 
 class _Operand(NamedTuple):
@@ -172,7 +173,7 @@ def _in_one_pass(step: CallStep, makers: Mapping[int, CallStep]) -> CallStep:
         return step
     [kind] = call.kinds
     rows = _consecutive(call.rows, kind.rows)
-    if 2 * len(rows) < kind.rows:
+    if 2 * len(rows) < kind.rows or kind.size < _LEAST_NUMBERS:
         return step  # without an array that is copied, few rows change in the memory of the other ones
     *total, part = step.given
     old = _pieces(total[0], kind, makers) if total else [_zeros(kind)]
