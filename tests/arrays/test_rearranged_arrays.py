@@ -254,7 +254,7 @@ def test_assignments_to_no_elements(key):
     numpy.testing.assert_array_equal(recorded(x), expected)
     assert len(recorded.latest.program) < 12
     numpy.testing.assert_array_equal(jit(lambda u: _of_nothing(u, key, lambda part: part))(x), expected)
-    with pytest.raises(ValueError, match="broadcast|cannot assign"):
+    with pytest.raises(ValueError, match=r"broadcast|cannot assign"):
         jit(lambda u: _of_nothing(u, key, lambda part: numpy.ones(3)))(x)
 
 
