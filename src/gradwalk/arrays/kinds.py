@@ -63,6 +63,7 @@ class WholeCall(Call):
 
     inputs: int
     overwritable = 0  # number of first operands whose memory the result may take
+    cotangents: Sequence[int] | None = None  # the positions of the operands whose gaps the result has; None for all
     is_view = False  # whether the result may share the memory of the operand
 
     @property
@@ -82,6 +83,16 @@ class WholeCall(Call):
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Compute the results: floats and arrays. The function `empty` makes new arrays."""
         raise NotImplementedError
+
+    def with_gaps(self, operands: Indices) -> Indices | None:
+        """Return the operands that must all have gaps so that the result has some, or None: see gaps.py."""
+        del operands
+        return None
+
+    def reached(self, operands: Sequence[Operand]) -> Operand:
+        """Return an array that is 1 where the result may be other than 0, for operands that are 1 where they may be."""
+        [found] = self.run(operands)
+        return numpy.asarray(numpy.not_equal(found, 0.0), numpy.float64)
 
 
 class _Linear(WholeCall):
@@ -127,6 +138,10 @@ class Zeros(_Linear):
     name = "zeros"
     inputs = 0
 
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return no operand: there are always gaps. See `WholeCall.with_gaps`."""
+        return []
+
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return an array of zeros."""
         found = empty(self._kind)
@@ -144,6 +159,10 @@ class Sum(_Linear):
     name = "add"
     inputs = 2
     overwritable = 2
+
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return all operands: see `WholeCall.with_gaps`."""
+        return operands
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the sum."""

@@ -66,6 +66,10 @@ class Slice(_OneArray):
         super().__init__([kind._replace(rows=len(range(*selected.indices(kind.rows))))])
         self._kind, self._selected = kind, selected
 
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return all operands: see `WholeCall.with_gaps`."""
+        return operands
+
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return a view of the selected rows."""
         [array] = operands
@@ -105,6 +109,10 @@ class Unslice(_OneArray):
         """The call that adds the result to another array."""
         return AddRows(self._kind, self.rows)
 
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return no operand: there are always gaps. See `WholeCall.with_gaps`."""
+        return []
+
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the new array."""
         array = empty(self._kind)
@@ -143,6 +151,10 @@ class AddRows(WholeCall):
     def __init__(self, kind: ArrayKind, selected: slice) -> None:
         super().__init__([kind])
         self._kind, self.rows = kind, selected
+
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return the first operand, which has all rows: see `WholeCall.with_gaps`."""
+        return operands[:1]
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the sum, in the memory of the array if `empty` returns this array."""
@@ -191,6 +203,10 @@ class Gather(_OneArray):
         super().__init__([kind._replace(rows=len(indices))])
         self._kind, self._indices = kind, indices
 
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return all operands: see `WholeCall.with_gaps`."""
+        return operands
+
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the selected rows."""
         array = numpy.asarray(operands[0])
@@ -222,6 +238,10 @@ class Scatter(_OneArray):
     def __init__(self, kind: ArrayKind, indices: NDArray[numpy.intp]) -> None:
         super().__init__([kind])
         self._kind, self._indices = kind, indices
+
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return no operand: there are always gaps. See `WholeCall.with_gaps`."""
+        return []
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the sums, added in the order of the rows."""
@@ -293,6 +313,10 @@ class Roll(_OneArray):
         super().__init__([kind])
         self._kind, self._shift = kind, shift % kind.rows
 
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return all operands: see `WholeCall.with_gaps`."""
+        return operands
+
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the shifted rows."""
         array, found, shift = numpy.asarray(operands[0]), empty(self._kind), self._shift
@@ -344,6 +368,10 @@ class Replace(LayoutCall):
     def zeros(self, tape: Tape, tangents: Indices) -> Indices:
         """Return the tangents with arrays of zeros for missing ones: see `LayoutCall.zeros`."""
         return with_zeros(tape, [self._kind, self._part], tangents)
+
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return no operand: there are always gaps. See `WholeCall.with_gaps`."""
+        return []
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the new column, in the memory of the old one if `empty` returns it."""
@@ -456,6 +484,10 @@ class Reshape(_OneArray):
         super().__init__([after])
         self.before, self._after = before, after
 
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return all operands: see `WholeCall.with_gaps`."""
+        return operands
+
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the numbers in rows of the new width."""
         [array] = operands
@@ -489,6 +521,10 @@ class MoveRows(_OneArray):
         rows = shape[0] if is_back else shape[axis]
         self._kind = ArrayKind(rows, size // rows)
         super().__init__([self._kind])
+
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return all operands: see `WholeCall.with_gaps`."""
+        return operands
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return a view with the new rows, or a copy."""
@@ -557,6 +593,10 @@ class Pack(LayoutCall):
         super().__init__([kind])
         self._kind, self.count = kind, kind.size
         self.inputs = kind.size
+
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return no operand: there are always gaps. See `WholeCall.with_gaps`."""
+        return []
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the array."""

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy
 
+from gradwalk.arrays.gaps import has_gaps, reached
 from gradwalk.arrays.kinds import Allocate, ArrayKind, Operand, WholeCall, new_array
 from gradwalk.backend.base import Kernel
 from gradwalk.backend.loops.loop_kernel import make_kernel
@@ -69,7 +70,8 @@ class MapCall(WholeCall):
         self._kinds_made = [ArrayKind(rows, width) for width in sizes.made]
         super().__init__([*[None] * sizes.summed, *self._kinds_made])
         self.inputs = sizes.shared + len(sizes.widths)
-        self._pullbacks: dict[tuple[Sequence[bool], Sequence[bool]], MapCall] = {}
+        self.masks = 0  # number of last operands that are masks of gaps: see `_pullback`
+        self._pullbacks: dict[tuple[Sequence[bool], ...], MapCall] = {}
         self._pushforwards: dict[Sequence[bool], MapCall] = {}
 
     def __repr__(self) -> str:
@@ -96,6 +98,15 @@ class MapCall(WholeCall):
             for position, number in zip(kernel.fixed, fixed.tolist(), strict=True):
                 columns[position][:] = number
         return sums, made
+
+    def with_gaps(self, operands: Indices) -> Indices | None:
+        """Return [] if the call computes cotangents from cotangents with gaps, else None: see `WholeCall.with_gaps`."""
+        return None if self.cotangents is None else []
+
+    def reached(self, operands: Sequence[Operand]) -> Operand:
+        """Return an array that is 1 in each row in which an operand is not 0: see `WholeCall.reached`."""
+        joined = numpy.concatenate([numpy.asarray(x) for x in operands], axis=1)
+        return numpy.asarray(numpy.any(joined, axis=1, keepdims=True), numpy.float64)
 
     @property
     def always_ends(self) -> bool:
@@ -222,24 +233,56 @@ class MapCall(WholeCall):
         seeded = tuple([index != NO_INDEX for index in adjoints])
         if not any(asked):
             return [NO_INDEX] * self.inputs
-        if (asked, seeded) not in self._pullbacks:
-            self._pullbacks[asked, seeded] = self._pullback(asked, seeded)
+        gaps = tuple([index in tape.arrays and has_gaps(tape, index) for index in adjoints])
+        key = asked, seeded, gaps
+        if key not in self._pullbacks:
+            self._pullbacks[key] = self._pullback_with_gaps(*key)
+        pullback = self._pullbacks[key]
         given = _merged(operands, self._sizes.shared, adjoints, self._sizes.summed)
-        results = iter(append_call(self._pullbacks[asked, seeded], tape, given))
+        if pullback.masks:
+            given += [reached(tape, index) for index, flag in zip(adjoints, gaps, strict=True) if flag]
+        results = iter(append_call(pullback, tape, given))
         return [next(results) if is_asked else NO_INDEX for is_asked in asked]
 
-    def _pullback(self, asked: Sequence[bool], seeded: Sequence[bool]) -> MapCall:
-        """Return a call that computes the cotangents of the operands `asked`. The results `seeded` have cotangents."""
+    def _pullback_with_gaps(self, asked: Sequence[bool], seeded: Sequence[bool], gaps: Sequence[bool]) -> MapCall:
+        """Return a call that computes the cotangents of operands, with masks only if they are needed."""
+        pullback = self._pullback(asked, seeded, [False] * len(gaps))
+        if any(gaps) and pullback.is_costly:
+            pullback = self._pullback(asked, seeded, gaps)
+        if gaps == seeded:  # all cotangents have gaps, and so have the results
+            last = pullback.inputs
+            pullback.cotangents = range(last - (pullback.masks or sum(seeded)), last)
+        return pullback
+
+    def _pullback(self, asked: Sequence[bool], seeded: Sequence[bool], gaps: Sequence[bool]) -> MapCall:
+        """Return a call that computes the cotangents of operands.
+
+        A mask chooses between a result whose cotangent has gaps and 0. A result that is not chosen has the derivative
+        0, even if it would be infinite. Sums and products of finite numbers count as finite and need no masks, as in
+        `autodiff/cotangents.py`.
+
+        Args:
+            asked: The operands.
+            seeded: The results that have cotangents.
+            gaps: The results whose cotangents have gaps: see gaps.py.
+        """
         shared, widths, summed, made = self._sizes
         tape = Tape()
         groups = _Groups(tape, shared, widths)
         seeds = _Groups(tape, summed, made, seeded)
+        masks = _Groups(tape, summed, made, gaps)
         outputs = tape.inline(self._program, groups.primals)
-        given = [(x, seed) for x, seed in zip(outputs, seeds.primals, strict=True) if seed != NO_INDEX]
+        given = [
+            (x if mask == NO_INDEX else tape.append("where", mask, x, tape.constant(0.0)), seed)
+            for x, seed, mask in zip(outputs, seeds.primals, masks.primals, strict=True)
+            if seed != NO_INDEX
+        ]
         of_shared = [x for x, is_asked in zip(groups.shared, asked, strict=False) if is_asked]
         rows = [row for row, is_asked in zip(groups.rows, asked[shared:], strict=True) if is_asked]
         found = tape.reverse(given, [*of_shared, *itertools.chain.from_iterable(rows)])
-        return _made(tape, found, self._rows, (groups, seeds), len(of_shared), [len(row) for row in rows])
+        call = _made(tape, found, self._rows, (groups, seeds, masks), len(of_shared), [len(row) for row in rows])
+        call.masks = sum(gaps)
+        return call
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append a call that computes the tangents: see `Call.jvp`."""
@@ -355,12 +398,11 @@ class _Groups:
 
 
 def _made(
-    tape: Tape, found: Indices, rows: int, groups: tuple[_Groups, _Groups], summed: int, made: Sequence[int]
+    tape: Tape, found: Indices, rows: int, groups: Sequence[_Groups], summed: int, made: Sequence[int]
 ) -> MapCall:
-    """Return a `MapCall` of the outputs `found` of a tape, whose inputs are two groups."""
-    first, second = groups
-    arrays = [*first.rows, *[row for row in second.rows if NO_INDEX not in row]]
-    shared = [*first.shared, *[index for index in second.shared if index != NO_INDEX]]
+    """Return a `MapCall` of the outputs `found` of a tape, whose inputs are groups."""
+    arrays = [row for group in groups for row in group.rows if NO_INDEX not in row]
+    shared = [index for group in groups for index in group.shared if index != NO_INDEX]
     ordered = Tape()
     inputs = {index: ordered.input() for index in [*shared, *itertools.chain.from_iterable(arrays)]}
     program = ordered.program(ordered.inline(tape.program(found), [inputs[index] for index in sorted(inputs)]))
