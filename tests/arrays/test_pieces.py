@@ -188,13 +188,12 @@ class TestSharedKernels:
         assert len(set(map(id, kernels))) == 1
 
     def test_other_constants_and_options_have_other_kernels(self):
-        f = lambda c: lambda x: numpy.exp(x + c) * (x * x)  # noqa: E731
-        made = [jit(f(0.0)), jit(f(-0.0)), jit(f(2.0)), jit(f(2.0), contract=True)]
+        f = lambda c: lambda x: x * x * c + x * x  # noqa: E731
+        made = [jit(lambda x: x * x * 0.0), jit(lambda x: x * x * -0.0), jit(f(2.0)), jit(f(2.0), contract=True)]
         results = [recorded(x) for recorded in made]
-        numpy.testing.assert_array_equal(results[0], numpy.array(jit(f(0.0))(x)))
-        numpy.testing.assert_allclose(results[2], numpy.exp(x + 2.0) * (x * x), rtol=1e-14)
-        calls = [recorded.latest.program._run_steps[-1].call for recorded in made]
-        assert len({id(call._making) for call in calls[2:]}) == 2
+        assert numpy.signbit(results[:2]).tolist() == [[False] * len(x), [True] * len(x)]
+        kernels = [recorded.latest.program._run_steps[-1].call._making for recorded in made]
+        assert len(set(map(id, kernels))) == 4
 
     def test_kernels_are_freed_with_their_functions(self):
         gc.collect()

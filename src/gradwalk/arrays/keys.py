@@ -75,7 +75,7 @@ def _new_range(size: int) -> NDArray[numpy.intp]:
     return found
 
 
-_kept_range = lru_cache(maxsize=2)(_new_range)  # of the arrays that are changed now
+_kept_range = lru_cache(maxsize=2)(_new_range)  # for the latest assignments
 
 
 def places_of(key: Any, shape: Sequence[int]) -> NDArray[numpy.intp] | None:

@@ -85,7 +85,7 @@ class WholeCall(Call):
         raise NotImplementedError
 
     def with_gaps(self, operands: Indices) -> Indices | None:
-        """Return the operands that must all have gaps so that the result has some, or None: see gaps.py."""
+        """Return the operands that must all have gaps for the result to have gaps, or None if it has none: see gaps."""
         del operands
         return None
 

@@ -156,7 +156,7 @@ def with_pieces(steps: Sequence[Step], outputs: Indices) -> list[Step]:
 
 
 def _can_move(call: Any, uses: int) -> bool:
-    """Return whether to compute an array where it is used, if it is used as often."""
+    """Return whether a call should compute its array where the array is used; `uses` counts the uses."""
     if isinstance(call, Zeros):
         return True
     if uses != 1:
@@ -174,7 +174,7 @@ def _in_one_pass(step: CallStep, makers: Mapping[int, CallStep]) -> CallStep:
     [kind] = call.kinds
     rows = _consecutive(call.rows, kind.rows)
     if 2 * len(rows) < kind.rows or kind.size < _LEAST_NUMBERS:
-        return step  # without an array that is copied, few rows change in the memory of the other ones
+        return step  # the call changes few rows in place, or the array is short
     *total, part = step.given
     old = _pieces(total[0], kind, makers) if total else [_zeros(kind)]
     new = [piece.moved(rows.start) for piece in _pieces(part, kind._replace(rows=len(rows)), makers)]
