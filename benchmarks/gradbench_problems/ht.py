@@ -18,8 +18,8 @@ from peers import jax
 from suites import OURS, Library, of_jax
 
 from gradbench_problems import tapes
-from gradbench_problems.base import Case, in_cpp, in_jax, in_torch, of_torch, recorded, torch
-from gradwalk import jacfwd, vmap
+from gradbench_problems.base import Case, Maker, Run, in_cpp, in_jax, in_torch, of_torch, recorded, torch
+from gradwalk import jacfwd, jit, take, vmap
 
 BONES, ANGLES, VERTICES = 22, 26, 544
 PARENTS = [-1, *(parent for f in range(0, 20, 4) for parent in (0, f + 1, f + 2, f + 3)), 0]
@@ -92,6 +92,50 @@ def residual(hand: Hand, theta: Any, u: Any, weights: Any, positions: Any, point
     return point - (rotation(OURS, theta[:3]) @ place + theta[3:6])
 
 
+def point_slopes(hand: Hand, theta: Any, u: Any, weights: Any, positions: Any, point: Any) -> Any:
+    """Return the derivatives of one point's residual in gradwalk."""
+    return numpy.concatenate(jacfwd(partial(residual, hand), (0, 1))(theta, u, weights, positions, point), 1)
+
+
+def moved_vertex(hand: Hand, theta: Any, weights: Any, position: Any) -> Any:
+    """Return a vertex of the moved hand in gradwalk."""
+    place = sum(bone @ (w * position) for bone, w in zip(moved_bones(OURS, hand, theta), weights, strict=True))
+    return rotation(OURS, theta[:3]) @ place + theta[3:6]
+
+
+def vertex_and_slopes(hand: Hand, theta: Any, weights: Any, position: Any) -> Any:
+    """Return the moved vertex and, in the other columns, its derivatives."""
+    move = partial(moved_vertex, hand)
+    columns = [move(theta, weights, position)[:, None], jacfwd(move)(theta, weights, position)]
+    return numpy.concatenate(columns, 1)
+
+
+def slopes_in_triangle(skin: Any, triangle: Any, u: Any) -> Any:
+    """Return the derivatives of one point's residual, given all vertices and their derivatives."""
+    a, b, c = (take(skin, vertex) for vertex in triangle)
+    by_theta = u[0] * a[:, 1:] + u[1] * b[:, 1:] + (1.0 - u[0] - u[1]) * c[:, 1:]
+    return numpy.concatenate([-by_theta, (c - a)[:, :1], (c - b)[:, :1]], 1)
+
+
+def skin_first(hand: Hand, theta: Any, us: Any, triangles: Any) -> Maker:
+    """Return a function in gradwalk that moves all vertices, and then takes three of them for each point."""
+    weights, positions = hand.weights.T.copy(), hand.positions.T.copy()
+
+    def made(*, contract: bool = False) -> Run:
+        skin = jit(vmap(partial(vertex_and_slopes, hand), in_axes=(None, 0, 0)), contract=contract)
+        slopes = jit(vmap(slopes_in_triangle, in_axes=(None, 0, 0)), contract=contract)
+        return lambda: slopes(skin(theta, weights, positions), triangles, us)
+
+    return made
+
+
+def point_by_point(hand: Hand, theta: Any, us: Any, triangles: Any, points: Any) -> Maker:
+    """Return a function in gradwalk that moves the three vertices of each point."""
+    of_corners = [numpy.moveaxis(x[:, triangles], 0, 1).copy() for x in (hand.weights, hand.positions)]
+    each = vmap(partial(point_slopes, hand), in_axes=(None, 0, 0, 0, 0))
+    return recorded(each, theta, us, *of_corners, points)
+
+
 def slopes_of_all(m: Library, hand: Hand, jacobian: Any, jvp: Any) -> Any:
     """Return a function for all derivatives in JAX or PyTorch, which moves the whole skin at once."""
 
@@ -119,12 +163,8 @@ def cases(quick: bool) -> Iterator[Case]:
     for n in (20,) if quick else (100, 1000, 10_000):
         triangles = generator.integers(0, VERTICES, (n, 3))
         us, points = generator.uniform(0.0, 0.5, (n, 2)), generator.normal(size=(n, 3))
-        of_corners = [numpy.moveaxis(x[:, triangles], 0, 1).copy() for x in (rest.weights, rest.positions)]
-
-        def ours(theta: Any, u: Any, weights: Any, positions: Any, point: Any) -> Any:
-            slopes = jacfwd(partial(residual, rest), (0, 1))
-            return numpy.concatenate(slopes(theta, u, weights, positions, point), 1)
-
+        few = n < VERTICES
+        ours = point_by_point(rest, theta, us, triangles, points) if few else skin_first(rest, theta, us, triangles)
         seeds = numpy.eye(2)[:, None] * numpy.ones((n, 1))
         j, t = jax(), torch()
         other = slopes_of_all(of_jax(), rest, j.jacfwd, j.jvp)
@@ -133,7 +173,7 @@ def cases(quick: bool) -> Iterator[Case]:
         arrays = theta, us, triangles, points, seeds
         given = [n, VERTICES, theta, us, rest.base, rest.inverses, numpy.array(PARENTS), rest.weights, rest.positions]
         makers = {
-            "gradwalk": recorded(vmap(ours, in_axes=(None, 0, 0, 0, 0)), theta, us, *of_corners, points),
+            "gradwalk": ours,
             "C++": in_cpp("ht", [*given, triangles], [(n, 3, ANGLES + 2)]),
             "JAX": in_jax(other, *arrays),
             "PyTorch": in_torch(third, *arrays),
