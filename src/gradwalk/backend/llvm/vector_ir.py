@@ -44,6 +44,7 @@ from gradwalk.program.routine.statements import (
 
 PARTIAL_SUMS = 16  # in the order of lanes.h
 _CACHE_LINE = 64  # bytes
+_AHEAD = 2  # iterations: main memory takes longer than one iteration
 _PREFETCH = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
 _CONSTANT = ", !invariant.load !0"  # for loads from memory that the function never writes
 HALT = "look_for_halt"  # the function of Python that long loops call: see `thread_pool`
@@ -395,8 +396,8 @@ class _LanePrinter(RoutinePrinter):
         return self._loaded(address, kind, _CONSTANT)
 
     def _fetch(self, address: str) -> None:
-        """Prefetch the next lanes of a column: hardware prefetchers cannot follow this many columns."""
-        for ahead in range(self._kind.bytes, 2 * self._kind.bytes, _CACHE_LINE):
+        """Prefetch later lanes of a column: hardware prefetchers cannot follow this many columns."""
+        for ahead in range(_AHEAD * self._kind.bytes, (_AHEAD + 1) * self._kind.bytes, _CACHE_LINE):
             line = self.new(f"getelementptr i8, ptr {address}, i64 {ahead}")
             self.lines.append(f"  call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
 
