@@ -396,10 +396,10 @@ class _LanePrinter(RoutinePrinter):
         return self._loaded(address, kind, _CONSTANT)
 
     def _fetch(self, address: str) -> None:
-        """Prefetch later lanes of a column: hardware prefetchers cannot follow this many columns."""
+        """Prefetch later lanes of a column to the L2 cache: hardware prefetchers cannot follow this many columns."""
         for ahead in range(_AHEAD * self._kind.bytes, (_AHEAD + 1) * self._kind.bytes, _CACHE_LINE):
             line = self.new(f"getelementptr i8, ptr {address}, i64 {ahead}")
-            self.lines.append(f"  call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
+            self.lines.append(f"  call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 2, i32 1)")
 
     def _put(self, value: str, address: str, kind: Type | None = None) -> None:
         kind = kind or self._kind
