@@ -29,7 +29,7 @@ from gradwalk.value.value import Value
 
 _MOST_MULTIPLICATIONS = 64  # for one row, in a product of matrices that is computed row by row
 _MOST_SHIFTS = 32  # elements of the shorter vector of a convolution
-_LEAST_WHOLE = 1000  # numbers in a product that stays whole
+_LEAST_WHOLE = 1000  # numbers in a product or another matrix that stays whole
 
 
 @implements(numpy.matmul, numpy.dot)
@@ -71,16 +71,20 @@ def _small_product(a: Any, b: Any) -> Any:
 
 def _large_product(a: Any, b: Any) -> Any:
     """Return the product of two matrices, computed by one instruction."""
-    factors = [_matrix(a), _matrix(b)]
+    factors = [matrix_handle(a), matrix_handle(b)]
     [product] = apply_here(Product(factors[0].kind, factors[1].kind), factors)
-    shape = (a.shape[0], b.shape[1])
-    if product.kind.size < _LEAST_WHOLE:
-        return of_objects(product.elements(), shape)
-    return of_ordered(product, shape, shape.index(max(shape)))
+    return array_of(product, (a.shape[0], b.shape[1]))
 
 
-def _matrix(x: Any) -> Any:
-    """Return the handle of a matrix."""
+def array_of(matrix: Any, shape: tuple[int, int]) -> Any:
+    """Return the array of the handle of a matrix, which stays whole if it is large."""
+    if matrix.kind.size < _LEAST_WHOLE:
+        return of_objects(matrix.elements(), shape)
+    return of_ordered(matrix, shape, shape.index(max(shape)))
+
+
+def matrix_handle(x: Any) -> Any:
+    """Return the handle of a matrix, an array of Values or numbers."""
     kind = ArrayKind(*x.shape)
     if not isinstance(x, TracedArray):
         is_constant = x.dtype != object

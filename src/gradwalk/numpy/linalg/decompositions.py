@@ -43,7 +43,7 @@ class SVDResult(NamedTuple):
     Vh: Any
 
 
-@over_stacks
+@over_stacks()
 def eigh(a: Any, UPLO: str = "L") -> EighResult:  # noqa: N803  NumPy's name
     """Compute the eigenvalues and eigenvectors of a symmetric matrix.
 
@@ -140,7 +140,7 @@ def svdvals(x: Any) -> Any:
     return svd(x, compute_uv=False)
 
 
-@over_stacks
+@over_stacks()
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Compute the QR decomposition of a matrix. Derivatives exist if the leading columns are linearly independent.
 
@@ -252,7 +252,7 @@ def matrix_rank(a: Any, rtol: float | None = None) -> Any:
     return _rank(svdvals(numbers(a) if are_known(a) else a), _precision(a.shape) if rtol is None else rtol)
 
 
-@over_stacks
+@over_stacks()
 def expm(a: Any) -> Any:
     """Compute the exponential of a matrix, like `jax.scipy.linalg.expm`.
 
@@ -277,12 +277,12 @@ def expm(a: Any) -> Any:
     return matrix_call(_EXPM, a.shape).of(a)[0] if holds_values(a) else _exponential(a.astype(float))
 
 
-@over_stacks
+@over_stacks()
 def _thin_svd(a: Any) -> SVDResult:
     return SVDResult(*matrix_call(_SVD, a.shape).of(a))
 
 
-@over_stacks
+@over_stacks()
 def _pinv_of_values(a: Any, rtol: float) -> Any:
     return matrix_call(_pinv_rule(float(rtol)), a.shape).of(a)[0]
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from gradwalk import math
+from gradwalk.functions.reductions import sumprod
 from gradwalk.numpy.arrays import are_known, exchanged, numbers
 
 Row = list[Any]
@@ -108,6 +109,20 @@ def factorised(matrix: list[Row]) -> Factors:
     return Factors(stages, [row[k:] for k, row in enumerate(rows)])
 
 
+def log_determinant(a: Any) -> tuple[Any, Any]:
+    """Compute the sign of the determinant of a matrix, and the logarithm of its absolute value, from the pivots."""
+    factors = factorised(a.tolist())
+    sign, logarithm, is_singular = _sign_of_exchanges(factors), 0.0, 0.0
+    for pivot in factors.pivots:
+        sign = sign * math.sign(pivot)
+        logarithm = logarithm + math.log(math.abs(pivot))
+        is_singular = math.where(pivot, is_singular, 1.0)  # after a pivot of 0, all later pivots are nan
+    if a.size:
+        no_slope = math.log(sumprod([0.0] * a.size, a.ravel().tolist()))  # -inf, whose derivatives are nan
+        logarithm = math.where(is_singular, no_slope, logarithm)
+    return math.where(is_singular, 0.0, sign), logarithm
+
+
 def determinant(matrix: list[Row]) -> Any:
     """Compute the determinant of a matrix. Elimination leaves three rows, whose determinant is a polynomial.
 
@@ -168,3 +183,12 @@ def _polynomial(rows: Sequence[Sequence[Any]]) -> Any:
         k, m = (j + 1) % 3, (j + 2) % 3
         total = total + x * (rows[1][k] * rows[2][m] - rows[1][m] * rows[2][k])
     return total
+
+
+def _sign_of_exchanges(factors: Factors) -> Any:
+    """Return 1 if rows were exchanged an even number of times, otherwise -1."""
+    sign = 1.0
+    for stage in factors.stages:
+        for exchange in stage.exchanges:
+            sign = sign * (1.0 - 2.0 * exchange)
+    return sign

@@ -10,10 +10,11 @@ import numpy
 from gradwalk import math
 from gradwalk.functions.reductions import sumprod
 from gradwalk.numpy.arrays import are_known, holds_values, numbers
-from gradwalk.numpy.linalg.elimination import Factors, determinant, factorised
+from gradwalk.numpy.linalg.elimination import determinant, log_determinant
 from gradwalk.numpy.linalg.implicit import solver
 from gradwalk.numpy.linalg.stacks import matrices_of, over_stacks, size_of, stacked
-from gradwalk.value.arrays import of_objects
+from gradwalk.numpy.linalg.whole_matrices import whole_slogdet, whole_solution
+from gradwalk.value.arrays import as_array, of_objects
 from gradwalk.value.modes import depth, is_staging
 from gradwalk.value.value import Value
 
@@ -22,8 +23,8 @@ def solve(a: Any, b: Any) -> Any:
     """Solve a x = b for x.
 
     Derivatives are computed by solving systems with the same matrix, not by differentiating the elimination. LAPACK
-    computes the numbers. A recorded function uses elimination with partial pivoting instead, and its derivatives reuse
-    the LU factors.
+    computes the numbers. A recorded function uses elimination with partial pivoting instead, unless the matrix is
+    large, and its derivatives reuse the LU factors.
 
     Args:
         a: A square matrix of Values or numbers, shape (N, N), or a stack of matrices, shape (..., N, N).
@@ -43,16 +44,19 @@ def solve(a: Any, b: Any) -> Any:
         >>> grad(lambda b: solve(a, b)[0])(numpy.array([3.0, 4.0])).tolist()
         [0.5, -0.125]
     """
-    a, b = numpy.asarray(a), numpy.asarray(b)
+    a, b = as_array(a), as_array(b)
     if not holds_values(a, b):
         return numpy.linalg.solve(a, b)
     if a.ndim > 2 or b.ndim > 2:
-        return _solutions(a, b)
+        return _solutions(numpy.asarray(a), numpy.asarray(b))
     size = size_of(a)
     if b.ndim not in (1, 2) or len(b) != size:
         raise ValueError(f"solve: b must have the shape ({size},) or ({size}, K) for this matrix, got {b.shape}")
     if b.size == 0:
         return of_objects([], b.shape)
+    found = whole_solution(a, b)
+    if found is not None:
+        return found
     if depth() == 0:
         return _solution_of_nodes(a, b)
     call = solver(size, False, is_recorded=is_staging())
@@ -61,7 +65,7 @@ def solve(a: Any, b: Any) -> Any:
     return of_objects([x for column in columns for x in column], (len(columns), size)).T.reshape(b.shape)
 
 
-@over_stacks
+@over_stacks(keeps_whole=True)
 def inv(a: Any) -> Any:
     """Invert a matrix. The differential of the inverse is -a⁻¹ da a⁻¹.
 
@@ -83,7 +87,7 @@ def inv(a: Any) -> Any:
     return solve(a, numpy.eye(size_of(a))) if holds_values(a) else numpy.linalg.inv(a)
 
 
-@over_stacks
+@over_stacks()
 def det(a: Any) -> Any:
     """Compute the determinant of a matrix.
 
@@ -113,12 +117,13 @@ def det(a: Any) -> Any:
     return determinant(a.tolist())
 
 
-@over_stacks
+@over_stacks(keeps_whole=True)
 def slogdet(a: Any) -> tuple[Any, Any]:
     """Compute the sign of the determinant of a matrix, and the logarithm of its absolute value.
 
     The logarithm is a single node whose partials are the elements of the transposed inverse. In a function that is
-    recorded or differentiated, the logarithm is the sum of log(|pivot|) over the pivots of an elimination.
+    recorded or differentiated, the logarithm is the sum of log(|pivot|) over the pivots of an elimination, or LAPACK
+    computes it if the matrix is large.
 
     Args:
         a: A square matrix of Values or numbers, or a stack of matrices.
@@ -144,19 +149,12 @@ def slogdet(a: Any) -> tuple[Any, Any]:
         is_singular = logarithm == -numpy.inf
         partials = numpy.full(a.shape, numpy.nan) if is_singular else _transposed_inverse(numbers(a))
         return float(found), _node("slogdet", logarithm, a.flat, partials.flat)
-    factors = factorised(a.tolist())
-    sign, logarithm, is_singular = _sign_of_exchanges(factors), 0.0, 0.0
-    for pivot in factors.pivots:
-        sign = sign * math.sign(pivot)
-        logarithm = logarithm + math.log(math.abs(pivot))
-        is_singular = math.where(pivot, is_singular, 1.0)  # after a pivot of 0, all later pivots are nan
-    if a.size:
-        no_slope = math.log(sumprod([0.0] * a.size, a.ravel().tolist()))  # -inf, whose derivatives are nan
-        logarithm = math.where(is_singular, no_slope, logarithm)
-    return (math.where(is_singular, 0.0, sign) if is_staging() else numpy.linalg.slogdet(numbers(a))[0]), logarithm
+    found = whole_slogdet(a)
+    sign, logarithm = log_determinant(a) if found is None else found
+    return (sign if is_staging() else numpy.linalg.slogdet(numbers(a))[0]), logarithm
 
 
-@over_stacks
+@over_stacks()
 def cholesky(a: Any, *, upper: bool = False) -> Any:
     """Compute the lower triangular L with L Lᵀ = a for a positive definite a. Only the lower triangle of a is read.
 
@@ -239,12 +237,3 @@ def _transposed_inverse(matrix: Any) -> Any:
     u, values, v = numpy.linalg.svd(matrix)
     with numpy.errstate(divide="ignore", invalid="ignore"):
         return (u / values) @ v
-
-
-def _sign_of_exchanges(factors: Factors) -> Any:
-    """Return 1 if rows were exchanged an even number of times, otherwise -1."""
-    sign = 1.0
-    for stage in factors.stages:
-        for exchange in stage.exchanges:
-            sign = sign * (1.0 - 2.0 * exchange)
-    return sign

@@ -10,24 +10,31 @@ import numpy
 from numpy.linalg import LinAlgError
 
 from gradwalk.numpy.arrays import holds_values
+from gradwalk.value.arrays import as_array
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def over_stacks(function: Function) -> Function:
-    """Return a function that calls a function of one matrix for each matrix of a stack of Values.
+def over_stacks(*, keeps_whole: bool = False) -> Callable[[Function], Function]:
+    """Return a decorator for a function of one matrix, which is then called for each matrix of a stack of Values.
 
-    The first argument, the matrix or stack, is converted to an array. Stacks of numbers are passed on.
+    The first argument, the matrix or stack, is converted to an array. Stacks of numbers are passed on. If
+    `keeps_whole`, a matrix that a recorded function treats as one operand is passed on as it is.
     """
 
-    @functools.wraps(function)
-    def over_stack(a: Any, *args: Any, **kwargs: Any) -> Any:
-        a = numpy.asarray(a)
-        if a.ndim < 3 or not holds_values(a):
-            return function(a, *args, **kwargs)
-        return stacked([function(x, *args, **kwargs) for x in matrices_of(a)], a.shape[:-2])
+    def decorated(function: Function) -> Function:
+        @functools.wraps(function)
+        def over_stack(a: Any, *args: Any, **kwargs: Any) -> Any:
+            a = as_array(a)
+            if not (keeps_whole and a.ndim == 2):
+                a = numpy.asarray(a)
+            if a.ndim < 3 or not holds_values(a):
+                return function(a, *args, **kwargs)
+            return stacked([function(x, *args, **kwargs) for x in matrices_of(a)], a.shape[:-2])
 
-    return over_stack  # type: ignore[return-value]  # with the signature of the function
+        return over_stack  # type: ignore[return-value]  # with the signature of the function
+
+    return decorated
 
 
 def matrices_of(a: Any) -> list[Any]:

@@ -1,0 +1,173 @@
+"""Solutions and determinants of large matrices, which a recorded function treats as single operands.
+
+LAPACK computes the numbers. The derivatives are solutions of systems with the same matrix, as in `implicit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy
+
+from gradwalk.arrays.functions.products import array_of, matrix_handle
+from gradwalk.arrays.handles import apply_here
+from gradwalk.arrays.kinds import Allocate, ArrayKind, Constant, Operand, WholeCall, new_array
+from gradwalk.arrays.layout_calls import Reshape
+from gradwalk.arrays.map_call import MapCall, Sizes
+from gradwalk.arrays.traced_array import is_whole
+from gradwalk.arrays.whole_calls import Product
+from gradwalk.numpy.linalg.elimination import log_determinant
+from gradwalk.numpy.linalg.implicit import solver
+from gradwalk.program.calls.call import append_call
+from gradwalk.program.program import Program
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
+from gradwalk.program.tracing.record_program import record_program
+from gradwalk.value.modes import is_staging
+
+
+def whole_solution(a: Any, b: Any) -> Any:
+    """Solve a x = b, where `a` has the shape (N, N) and `b` has N rows; None if neither stays one operand."""
+    if not (is_whole(a) or is_whole(b)):
+        return None
+    columns = b if b.ndim == 2 else b[:, numpy.newaxis]
+    matrix = matrix_handle(a)
+    [x] = apply_here(Solution(len(a), columns.shape[1]), [matrix, matrix_handle(columns)])
+    is_known = x.numbers is not None and not is_staging()
+    if is_known and numpy.isnan(x.numbers).all() and numpy.isfinite(matrix.numbers).all():
+        numpy.linalg.inv(matrix.numbers)  # raises an exception if the matrix is singular
+    return array_of(x, columns.shape).reshape(b.shape)
+
+
+def whole_slogdet(a: Any) -> tuple[Any, Any] | None:
+    """Return the sign and the logarithm of the determinant; None if `a`, a square matrix, does not stay one operand."""
+    if not is_whole(a):
+        return None
+    sign, logarithm = apply_here(LogDeterminant(len(a)), [matrix_handle(a)])
+    return sign, logarithm
+
+
+class Solution(WholeCall):
+    """A call that solves A X = B, or Aᵀ X = B. The operands are A and B.
+
+    Args:
+        size: Number of rows of A.
+        columns: Number of columns of B.
+        is_transposed: Whether to solve with Aᵀ.
+    """
+
+    name = "solve"
+    inputs = 2
+
+    def __init__(self, size: int, columns: int, is_transposed: bool = False) -> None:
+        self._square, self._kind = ArrayKind(size, size), ArrayKind(size, columns)
+        self._is_transposed = is_transposed
+        super().__init__([self._kind])
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return the solution, which is nan if the matrix is singular."""
+        matrix, right = map(numpy.asarray, operands)
+        found = empty(self._kind)
+        try:
+            with numpy.errstate(all="ignore"):  # inf and nan are valid results
+                found[...] = numpy.linalg.solve(matrix.T if self._is_transposed else matrix, right)
+        except numpy.linalg.LinAlgError:
+            found.fill(numpy.nan)
+        return [found]
+
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
+        """Append the solution Y of Aᵀ Y = X̄, which is the cotangent of B, and the cotangent -Y Xᵀ of A."""
+        y = tape.call(Solution(*self._kind, not self._is_transposed), [operands[0], *adjoints])
+        factors = [base, y] if self._is_transposed else [y, base]
+        of_matrix = NO_INDEX
+        if wanted[0]:
+            product = tape.call(Product(self._kind, self._kind, (False, True)), factors)
+            of_matrix = _elementwise(tape, "neg", self._square, [product])
+        return [of_matrix, y]
+
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the solution dX of A dX = dB - dA X, and return its index."""
+        of_matrix, right = tangents
+        if of_matrix != NO_INDEX:
+            product = tape.call(Product(self._square, self._kind, (self._is_transposed, False)), [of_matrix, base])
+            terms = [product] if right == NO_INDEX else [right, product]
+            right = _elementwise(tape, "neg" if right == NO_INDEX else "sub", self._kind, terms)
+        return [NO_INDEX if right == NO_INDEX else tape.call(self, [operands[0], right])]
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Append a solution of the numbers for each column: see `Call.expanded`."""
+        matrix, right = operands
+        width = self._kind.width
+        call = solver(self._kind.rows, self._is_transposed, is_recorded=True)
+        columns = [append_call(call, tape, [*matrix, *right[j::width]]) for j in range(width)]
+        return [[x for row in zip(*columns, strict=True) for x in row]]
+
+
+class LogDeterminant(WholeCall):
+    """A call that returns the sign of the determinant of a matrix, and the logarithm of its absolute value.
+
+    The cotangent of the matrix is the transposed inverse times the cotangent of the logarithm (Jacobi's formula). It is
+    nan if the matrix is singular. The sign is constant.
+
+    Args:
+        size: Number of rows of the matrix.
+    """
+
+    name = "slogdet"
+    inputs = 1
+
+    def __init__(self, size: int) -> None:
+        self._kind = ArrayKind(size, size)
+        super().__init__([None, None])
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return the sign and the logarithm."""
+        with numpy.errstate(all="ignore"):  # inf and nan are valid results
+            return list(map(float, numpy.linalg.slogdet(numpy.asarray(operands[0]))))
+
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append the cotangent of the matrix, and return its index."""
+        if adjoints[1] == NO_INDEX:
+            return [NO_INDEX]
+        return [_elementwise(tape, "mul", self._kind, [adjoints[1], self._inverse(tape, operands)], numbers=1)]
+
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the tangent of the logarithm: the sum of the tangents times the transposed inverse."""
+        if tangents[0] == NO_INDEX:
+            return [NO_INDEX, NO_INDEX]
+        arrays = [self._inverse(tape, operands), *tangents]
+        return [NO_INDEX, _elementwise(tape, "mul", self._kind, arrays, is_summed=True)]
+
+    def _inverse(self, tape: Tape, operands: Indices) -> int:
+        """Append the transposed inverse; return its index."""
+        identity = tape.call(Constant(self._kind, numpy.eye(self._kind.rows)), [])
+        return tape.call(Solution(*self._kind, True), [*operands, identity])
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Append the elimination of the numbers: see `Call.expanded`."""
+        return list(tape.inline(_log_determinant(self._kind.rows), operands[0]))
+
+
+def _elementwise(
+    tape: Tape, operation: str, kind: ArrayKind, operands: Indices, *, numbers: int = 0, is_summed: bool = False
+) -> int:
+    """Append an operation on some numbers and the elements of arrays of a kind, or the sum of its results."""
+    column, row = ArrayKind(kind.size, 1), Tape()
+    result = row.append(operation, *[row.input() for _ in operands])
+    arrays = [tape.call(Reshape(kind, column), [array]) for array in operands[numbers:]]
+    sizes = Sizes(numbers, (1,) * len(arrays), int(is_summed), () if is_summed else (1,))
+    found = tape.call(MapCall(row.program([result]), kind.size, sizes), [*operands[:numbers], *arrays])
+    return found if is_summed else tape.call(Reshape(column, kind), [found])
+
+
+@cache
+def _log_determinant(size: int) -> Program:
+    """Return the program that maps a matrix to the sign and the logarithm of its determinant."""
+
+    def of_numbers(*elements: Any) -> Any:
+        return log_determinant(numpy.array(elements, dtype=object).reshape(size, size))
+
+    return record_program(of_numbers, numpy.eye(size).ravel().tolist())

@@ -1,0 +1,133 @@
+"""Tests of solutions and determinants of matrices that stay one operand."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+from whole_arrays import calls_of, compare_with_numbers, x
+
+from gradwalk import grad, jit, loops, vmap
+from gradwalk import numpy as gnp
+from gradwalk.arrays import recorder
+from gradwalk.numpy.linalg.whole_matrices import LogDeterminant, Solution
+
+FIXED = numpy.array([[2.0, 1.0, 0.0], [-1.0, 3.0, 0.5], [0.0, 1.0, -2.0]])
+
+
+def matrix(a, x):
+    return a * x[:9].reshape(3, 3) + FIXED
+
+
+def in_a_loop(a, x):
+    def step(_, b):
+        return gnp.linalg.solve(matrix(a, x), b) + numpy.sin(b)
+
+    return (loops.fori_loop(0, 3, step, x[9:]) ** 2).sum()
+
+
+def of_normal_equations(a, x):
+    m = x.reshape(4, 3)
+    return (gnp.linalg.solve(m.T @ m + FIXED @ FIXED.T, m.T @ numpy.cos(a * x[:4])) ** 2).sum()
+
+
+FUNCTIONS = {
+    "vector": lambda a, x: (gnp.linalg.solve(matrix(a, x), x[9:]) ** 3).sum(),
+    "columns": lambda a, x: (gnp.linalg.solve(matrix(a, x), a * x[3:].reshape(3, 3)) ** 3).sum(),
+    "a list": lambda a, x: (gnp.linalg.solve(matrix(a, x), [a, 1.0, x[0]]) ** 3).sum(),
+    "constant matrix": lambda a, x: (gnp.linalg.solve(FIXED, a * x.reshape(3, 4)) ** 3).sum(),
+    "constant vector": lambda a, x: (gnp.linalg.solve(matrix(a, x), numpy.ones(3)) ** 3).sum(),
+    "transposed": lambda a, x: (gnp.linalg.solve(matrix(a, x).T, x[9:]) ** 3).sum(),
+    "inverse": lambda a, x: (gnp.linalg.inv(matrix(a, x)) ** 2).sum(),
+    "logarithm": lambda a, x: gnp.linalg.slogdet(matrix(a, x))[1] ** 2,
+    "sign": lambda a, x: gnp.linalg.slogdet(matrix(a, x) - 3.0)[0] * (a * x).sum(),
+    "likelihood": lambda a, x: x[9:] @ gnp.linalg.solve(matrix(a, x), x[9:]) + gnp.linalg.slogdet(matrix(a, x))[1],
+    "one by one": lambda a, x: gnp.linalg.slogdet(a * x[:1].reshape(1, 1))[1] + gnp.linalg.inv(x[1:2, None])[0, 0],
+    "stack": lambda a, x: (gnp.linalg.inv(x[:8].reshape(2, 2, 2) + numpy.eye(2) * (3.0 + a)) ** 2).sum(),
+    "other functions": lambda a, x: (
+        gnp.linalg.det(matrix(a, x)) + gnp.linalg.cholesky(matrix(a, x) + 9.0 * numpy.eye(3)).sum()
+    ),
+    "loop": in_a_loop,
+    "normal equations": of_normal_equations,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_derivatives_agree_with_the_numbers(name, monkeypatch):
+    """The reference computes the elements one by one, by elimination."""
+    compare_with_numbers(FUNCTIONS[name], monkeypatch)
+
+
+@pytest.mark.usefixtures("whole")
+def test_matrices_are_single_operands():
+    f = jit(
+        grad(lambda x: (gnp.linalg.solve(matrix(1.0, x), x[9:]) ** 2).sum() + gnp.linalg.slogdet(matrix(1.0, x))[1])
+    )
+    f(x)
+    assert calls_of(f, Solution, LogDeterminant) == [Solution, Solution, Solution]  # the inverse, for the determinant
+
+
+def test_large_systems():
+    generator = numpy.random.default_rng(0)
+    m, b = generator.normal(size=(120, 120)), generator.normal(size=120)
+    value, logarithm = jit(lambda m: (gnp.linalg.solve(m, b), gnp.linalg.slogdet(m)))(m)
+    numpy.testing.assert_allclose(value, numpy.linalg.solve(m, b))
+    numpy.testing.assert_allclose(logarithm, numpy.linalg.slogdet(m))
+    inverse = numpy.linalg.inv(m)
+    of_matrix, of_vector = jit(grad(lambda m, b: gnp.linalg.solve(m, b).sum(), (0, 1)))(m, b)
+    numpy.testing.assert_allclose(of_vector, inverse.sum(0), rtol=1e-9)
+    numpy.testing.assert_allclose(of_matrix, -numpy.outer(inverse.sum(0), inverse @ b), rtol=1e-7, atol=1e-9)
+    numpy.testing.assert_allclose(grad(lambda m: gnp.linalg.slogdet(m)[1])(m), inverse.T, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.usefixtures("whole")
+def test_singular_matrices():
+    singular = numpy.ones((3, 3))
+    solution = lambda m: gnp.linalg.solve(m, numpy.ones(3))  # noqa: E731
+    assert numpy.isnan(jit(solution)(singular)).all()
+    with pytest.raises(numpy.linalg.LinAlgError, match="Singular matrix"):
+        grad(lambda m: solution(m).sum())(singular)
+    sign, logarithm = jit(gnp.linalg.slogdet)(singular)
+    assert (sign, logarithm) == (0.0, -numpy.inf)
+    assert numpy.isnan(jit(grad(lambda m: gnp.linalg.slogdet(m)[1]))(singular)).all()
+
+
+@pytest.mark.usefixtures("whole")
+def test_elements_that_are_nan():
+    m = numpy.where(numpy.eye(3) == 1.0, numpy.nan, 1.0)
+    assert numpy.isnan(grad(lambda m: gnp.linalg.inv(m).sum())(m)).all()
+    assert numpy.isnan(jit(gnp.linalg.slogdet)(m)[1])
+
+
+@pytest.mark.usefixtures("whole")
+@pytest.mark.parametrize(
+    ("f", "error"),
+    [
+        (lambda m: gnp.linalg.solve(m[:2], numpy.ones(2)), numpy.linalg.LinAlgError),
+        (lambda m: gnp.linalg.solve(m, numpy.ones(2)), ValueError),
+        (lambda m: gnp.linalg.inv(m[0]), numpy.linalg.LinAlgError),
+        (lambda m: gnp.linalg.slogdet(m[:, :2]), numpy.linalg.LinAlgError),
+    ],
+)
+def test_wrong_shapes(f, error):
+    with pytest.raises(error):
+        jit(f)(FIXED)
+
+
+def test_the_sign_of_a_differentiated_function_is_a_float(monkeypatch):
+    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
+    signs = []
+    grad(lambda m: signs.append(gnp.linalg.slogdet(m)[0]) or m.sum())(FIXED)
+    assert [type(sign) for sign in signs] == [numpy.float64]
+
+
+def test_batches_of_matrices(monkeypatch):
+    matrices = numpy.random.default_rng(5).normal(size=(4, 3, 3))
+    f = lambda m: (gnp.linalg.slogdet(m)[1], gnp.linalg.inv(m).sum())  # noqa: E731
+    expected = vmap(f)(matrices)
+    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
+    numpy.testing.assert_allclose(jit(vmap(f))(matrices), expected)
+    numpy.testing.assert_allclose(vmap(jit(f))(matrices), expected)
+
+
+def test_empty_matrices():
+    assert [float(each) for each in jit(lambda x: gnp.linalg.slogdet(x[:0, :0]))(FIXED)] == [1.0, 0.0]
