@@ -1,4 +1,4 @@
-"""Tests of solutions and determinants of matrices that stay one operand."""
+"""Tests of solutions, determinants and Cholesky factors of matrices that stay one operand."""
 
 from __future__ import annotations
 
@@ -25,6 +25,16 @@ def in_a_loop(a, x):
     return (loops.fori_loop(0, 3, step, x[9:]) ** 2).sum()
 
 
+def positive(a, x):
+    return matrix(a, x) @ matrix(a, x).T + 0.5 * numpy.eye(3) + numpy.triu(matrix(x[0], x), 1)
+
+
+def of_gaussian_process(a, x):
+    factor = gnp.linalg.cholesky(positive(a, x))
+    half = gnp.linalg.solve(factor, x[9:])
+    return half @ half + 2.0 * numpy.log(numpy.diag(factor)).sum()
+
+
 def of_normal_equations(a, x):
     m = x.reshape(4, 3)
     return (gnp.linalg.solve(m.T @ m + FIXED @ FIXED.T, m.T @ numpy.cos(a * x[:4])) ** 2).sum()
@@ -41,6 +51,10 @@ FUNCTIONS = {
     "logarithm": lambda a, x: gnp.linalg.slogdet(matrix(a, x))[1] ** 2,
     "sign": lambda a, x: gnp.linalg.slogdet(matrix(a, x) - 3.0)[0] * (a * x).sum(),
     "likelihood": lambda a, x: x[9:] @ gnp.linalg.solve(matrix(a, x), x[9:]) + gnp.linalg.slogdet(matrix(a, x))[1],
+    "factor": lambda a, x: (gnp.linalg.cholesky(positive(a, x)) ** 3).sum(),
+    "upper factor": lambda a, x: (gnp.linalg.cholesky(positive(a, x), upper=True) * x[:9].reshape(3, 3)).sum(),
+    "one element of a factor": lambda a, x: gnp.linalg.cholesky(positive(a, x))[2, 1] ** 2,
+    "gaussian process": of_gaussian_process,
     "one by one": lambda a, x: gnp.linalg.slogdet(a * x[:1].reshape(1, 1))[1] + gnp.linalg.inv(x[1:2, None])[0, 0],
     "stack": lambda a, x: (gnp.linalg.inv(x[:8].reshape(2, 2, 2) + numpy.eye(2) * (3.0 + a)) ** 2).sum(),
     "other functions": lambda a, x: (
@@ -64,6 +78,34 @@ def test_matrices_are_single_operands():
     )
     f(x)
     assert calls_of(f, Solution, LogDeterminant) == [Solution, Solution, Solution]  # the inverse, for the determinant
+
+
+def test_large_factors():
+    generator = numpy.random.default_rng(1)
+    m = generator.normal(size=(110, 110))
+    a = m @ m.T + numpy.eye(110)
+    numpy.testing.assert_allclose(jit(gnp.linalg.cholesky)(a), numpy.linalg.cholesky(a))
+    logarithm = lambda a: numpy.log(numpy.diag(gnp.linalg.cholesky(a))).sum()  # noqa: E731
+    inverse = numpy.linalg.inv(a)
+    expected = numpy.tril(inverse) - numpy.diag(numpy.diag(inverse)) / 2.0
+    numpy.testing.assert_allclose(jit(grad(logarithm))(a), expected, rtol=1e-7, atol=1e-10)
+
+
+@pytest.mark.usefixtures("whole")
+def test_matrices_that_are_not_positive_definite():
+    factor = jit(gnp.linalg.cholesky)(-numpy.eye(2))
+    assert numpy.isnan(factor[[0, 1, 1], [0, 0, 1]]).all()
+    assert factor[0, 1] == 0.0
+    assert numpy.isnan(jit(grad(lambda a: gnp.linalg.cholesky(a)[1, 1]))(-numpy.eye(2)))[0, 0]
+    with pytest.raises(numpy.linalg.LinAlgError, match="not positive definite"):
+        grad(lambda a: gnp.linalg.cholesky(a).sum())(-numpy.eye(2))
+
+
+@pytest.mark.usefixtures("whole")
+def test_infinite_cotangents_above_the_diagonal_of_a_factor_have_no_effect():
+    a = numpy.array([[4.0, 1.0], [1.0, 2.0]])
+    found = jit(grad(lambda a: (1.0 / gnp.linalg.cholesky(a))[numpy.tril_indices(2)].sum()))(a)
+    assert numpy.isfinite(found).all()
 
 
 def test_large_systems():

@@ -1,4 +1,7 @@
-"""Gaussian elimination of recorded matrices. Pivots are chosen by `where`, because their numbers are not known."""
+"""Gaussian elimination and Cholesky factors of recorded matrices.
+
+Pivots are chosen by `where`, because their numbers are not known.
+"""
 
 from __future__ import annotations
 
@@ -121,6 +124,16 @@ def log_determinant(a: Any) -> tuple[Any, Any]:
         no_slope = math.log(sumprod([0.0] * a.size, a.ravel().tolist()))  # -inf, whose derivatives are nan
         logarithm = math.where(is_singular, no_slope, logarithm)
     return math.where(is_singular, 0.0, sign), logarithm
+
+
+def lower_factor(a: Any) -> list[Row]:
+    """Return the rows of the lower triangular L with L Lᵀ = a, up to the diagonal. Only the lower triangle is read."""
+    lower: list[Row] = [[] for _ in a]
+    for j in range(len(a)):
+        root = math.sqrt(a[j, j] - sumprod(lower[j], lower[j]))
+        for i in range(j, len(a)):
+            lower[i].append(root if i == j else (a[i, j] - sumprod(lower[i][:j], lower[j][:j])) / root)
+    return lower
 
 
 def determinant(matrix: list[Row]) -> Any:

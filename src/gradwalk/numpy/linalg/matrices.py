@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy
 
-from gradwalk import math
-from gradwalk.functions.reductions import sumprod
 from gradwalk.numpy.arrays import are_known, holds_values, numbers
-from gradwalk.numpy.linalg.elimination import determinant, log_determinant
+from gradwalk.numpy.linalg.elimination import determinant, log_determinant, lower_factor
 from gradwalk.numpy.linalg.implicit import solver
 from gradwalk.numpy.linalg.stacks import matrices_of, over_stacks, size_of, stacked
-from gradwalk.numpy.linalg.whole_matrices import whole_slogdet, whole_solution
+from gradwalk.numpy.linalg.whole_matrices import whole_cholesky, whole_slogdet, whole_solution
 from gradwalk.value.arrays import as_array, of_objects
 from gradwalk.value.modes import depth, is_staging
 from gradwalk.value.value import Value
@@ -154,13 +152,13 @@ def slogdet(a: Any) -> tuple[Any, Any]:
     return (sign if is_staging() else numpy.linalg.slogdet(numbers(a))[0]), logarithm
 
 
-@over_stacks()
+@over_stacks(keeps_whole=True)
 def cholesky(a: Any, *, upper: bool = False) -> Any:
     """Compute the lower triangular L with L Lᵀ = a for a positive definite a. Only the lower triangle of a is read.
 
     L is computed column by column, with one sum of products per element. Derivatives are taken through these steps.
     This is as fast as formulas for the derivatives of L (Murray, "Differentiation of the Cholesky decomposition",
-    2016).
+    2016). In a recorded function, LAPACK computes L of a large matrix, and formulas its derivatives.
 
     Args:
         a: A symmetric matrix of Values or numbers, or a stack of matrices.
@@ -185,12 +183,10 @@ def cholesky(a: Any, *, upper: bool = False) -> Any:
     size = size_of(a)
     if are_known(a):
         numpy.linalg.cholesky(numbers(a))  # raises an exception if `a` is not positive definite
-    lower: list[list[Any]] = [[] for _ in range(size)]
-    for j in range(size):
-        root = math.sqrt(a[j, j] - sumprod(lower[j], lower[j]))
-        for i in range(j, size):
-            lower[i].append(root if i == j else (a[i, j] - sumprod(lower[i][:j], lower[j][:j])) / root)
-    return of_objects([x for i, row in enumerate(lower) for x in [*row, *[0.0] * (size - 1 - i)]], (size, size))
+    found = whole_cholesky(a)
+    if found is not None:
+        return found
+    return of_objects([x for row in lower_factor(a) for x in [*row, *[0.0] * (size - len(row))]], (size, size))
 
 
 def _solutions(a: Any, b: Any) -> Any:

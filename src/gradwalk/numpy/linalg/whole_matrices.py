@@ -1,4 +1,4 @@
-"""Solutions and determinants of large matrices, which a recorded function treats as single operands.
+"""Solutions, determinants and Cholesky factors of large matrices, which a recorded function treats as single operands.
 
 LAPACK computes the numbers. The derivatives are solutions of systems with the same matrix, as in `implicit`.
 """
@@ -14,11 +14,11 @@ import numpy
 from gradwalk.arrays.functions.products import array_of, matrix_handle
 from gradwalk.arrays.handles import apply_here
 from gradwalk.arrays.kinds import Allocate, ArrayKind, Constant, Operand, WholeCall, new_array
-from gradwalk.arrays.layout_calls import Reshape
+from gradwalk.arrays.layout_calls import MoveRows, Reshape
 from gradwalk.arrays.map_call import MapCall, Sizes
 from gradwalk.arrays.traced_array import is_whole
 from gradwalk.arrays.whole_calls import Product
-from gradwalk.numpy.linalg.elimination import log_determinant
+from gradwalk.numpy.linalg.elimination import log_determinant, lower_factor
 from gradwalk.numpy.linalg.implicit import solver
 from gradwalk.program.calls.call import append_call
 from gradwalk.program.program import Program
@@ -46,6 +46,14 @@ def whole_slogdet(a: Any) -> tuple[Any, Any] | None:
         return None
     sign, logarithm = apply_here(LogDeterminant(len(a)), [matrix_handle(a)])
     return sign, logarithm
+
+
+def whole_cholesky(a: Any) -> Any:
+    """Return the lower triangular factor; None if `a`, a square matrix, does not stay one operand."""
+    if not is_whole(a):
+        return None
+    [factor] = apply_here(Cholesky(len(a)), [matrix_handle(a)])
+    return array_of(factor, a.shape)
 
 
 class Solution(WholeCall):
@@ -151,6 +159,74 @@ class LogDeterminant(WholeCall):
         return list(tape.inline(_log_determinant(self._kind.rows), operands[0]))
 
 
+class Cholesky(WholeCall):
+    """A call that returns the lower triangular L with L Lᵀ = A. Only the lower triangle of A is read.
+
+    The derivatives follow from dL = L Φ(L⁻¹ dA L⁻ᵀ), where Φ takes the lower triangle and half of the diagonal (Murray,
+    "Differentiation of the Cholesky decomposition", 2016).
+
+    Args:
+        size: Number of rows of the matrix.
+    """
+
+    name = "cholesky"
+    inputs = 1
+
+    def __init__(self, size: int) -> None:
+        self._kind = ArrayKind(size, size)
+        super().__init__([self._kind])
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return L, whose lower triangle is nan if the matrix is not positive definite."""
+        found = empty(self._kind)
+        try:
+            found[...] = numpy.linalg.cholesky(numpy.asarray(operands[0]))
+        except numpy.linalg.LinAlgError:
+            found[...] = numpy.tril(numpy.full(self._kind, numpy.nan))
+        return [found]
+
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append the cotangent Φ(L⁻ᵀ M L⁻¹), where M is twice the symmetric part of Φ(Lᵀ L̄); return its index."""
+        product = tape.call(Product(self._kind, self._kind, (True, False)), [base, self._lower(tape, *adjoints)])
+        between = self._on_both_sides(tape, base, self._symmetric(tape, product), is_transposed=True)
+        return [self._lower(tape, between, diagonal=0.5)]
+
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the tangent of L, and return its index."""
+        if tangents[0] == NO_INDEX:
+            return [NO_INDEX]
+        between = self._on_both_sides(tape, base, self._symmetric(tape, *tangents), is_transposed=False)
+        factors = [base, self._lower(tape, between, diagonal=0.5)]
+        return [tape.call(Product(self._kind, self._kind), factors)]
+
+    def _on_both_sides(self, tape: Tape, factor: int, symmetric: int, *, is_transposed: bool) -> int:
+        """Append L⁻¹ S L⁻ᵀ for a symmetric S, or L⁻ᵀ S L⁻¹; return its index."""
+        solution = Solution(*self._kind, is_transposed)
+        half = tape.call(solution, [factor, symmetric])
+        return tape.call(solution, [factor, self._transposed(tape, half)])
+
+    def _symmetric(self, tape: Tape, x: int) -> int:
+        """Append Φ(X) + Φ(X)ᵀ, the symmetric matrix with the lower triangle of X; return its index."""
+        lower = self._lower(tape, x, diagonal=0.5)
+        return self._kind.add(tape, lower, self._transposed(tape, lower))
+
+    def _transposed(self, tape: Tape, x: int) -> int:
+        return tape.call(MoveRows(self._kind, 1), [x])
+
+    def _lower(self, tape: Tape, x: int, diagonal: float = 1.0) -> int:
+        """Append the lower triangle of X, with a factor on the diagonal, and zeros above; return its index."""
+        size = self._kind.rows
+        factors = numpy.tril(numpy.ones(self._kind)) + numpy.diag(numpy.full(size, diagonal - 1.0))
+        mask = tape.call(Constant(self._kind, factors), [])
+        zeros = self._kind.zeros(tape)
+        masked = _elementwise(tape, "where", self._kind, [mask, x, zeros])  # 0 * inf would be nan
+        return _elementwise(tape, "mul", self._kind, [mask, masked])
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Append the steps for the numbers: see `Call.expanded`."""
+        return [tape.inline(_cholesky(self._kind.rows), operands[0])]
+
+
 def _elementwise(
     tape: Tape, operation: str, kind: ArrayKind, operands: Indices, *, numbers: int = 0, is_summed: bool = False
 ) -> int:
@@ -169,5 +245,16 @@ def _log_determinant(size: int) -> Program:
 
     def of_numbers(*elements: Any) -> Any:
         return log_determinant(numpy.array(elements, dtype=object).reshape(size, size))
+
+    return record_program(of_numbers, numpy.eye(size).ravel().tolist())
+
+
+@cache
+def _cholesky(size: int) -> Program:
+    """Return the program that maps a matrix to its Cholesky factor."""
+
+    def of_numbers(*elements: Any) -> Any:
+        rows = lower_factor(numpy.array(elements, dtype=object).reshape(size, size))
+        return [x for row in rows for x in [*row, *[0.0] * (size - len(row))]]
 
     return record_program(of_numbers, numpy.eye(size).ravel().tolist())
