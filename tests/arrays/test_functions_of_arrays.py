@@ -224,6 +224,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "triangles": (lambda m: (numpy.tril(m, -1) ** 2 + numpy.triu(m) ** 3).sum() * numpy.trace(m), X),
     "differences with ends": (lambda x: (numpy.diff(x, 2, prepend=0.0, append=x[:2]) ** 2).sum(), x),
     "order of columns": (lambda m: (m.ravel("F") * numpy.arange(21.0) * numpy.atleast_2d(m).T.ravel()).sum(), X),
+    "diagonals": (lambda m: (numpy.diag(m) ** 2).sum() + (m.sum() * numpy.diag(m, -2) ** 2).sum(), X),
     "einsum of numbers": (lambda m: (numpy.einsum("ij,j,->i", m, [1.0, 2.0, 3.0], m[0, 0]) ** 2).sum(), X),
     "digitized": (lambda x: (gnp.searchsorted(numpy.array([-0.5, 0.1, 0.6]), x) * x**2).sum(), x),
 }

@@ -108,6 +108,14 @@ def test_infinite_cotangents_above_the_diagonal_of_a_factor_have_no_effect():
     assert numpy.isfinite(found).all()
 
 
+def test_matrices_stay_whole_if_elements_are_used_one_by_one():
+    generator = numpy.random.default_rng(2)
+    m = generator.normal(size=(110, 110)) + 20.0 * numpy.eye(110)
+    f = jit(grad(lambda m: sum(gnp.linalg.inv(m).ravel().tolist()[::3])))
+    f(m)
+    assert calls_of(f, Solution) == [Solution, Solution]
+
+
 def test_large_systems():
     generator = numpy.random.default_rng(0)
     m, b = generator.normal(size=(120, 120)), generator.normal(size=120)

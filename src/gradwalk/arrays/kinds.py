@@ -65,6 +65,7 @@ class WholeCall(Call):
     overwritable = 0  # number of first operands whose memory the result may take
     cotangents: Sequence[int] | None = None  # the positions of the operands whose gaps the result has; None for all
     is_view = False  # whether the result may share the memory of the operand
+    numbers_cost = 0  # number of instructions that replace the call in a program of numbers, if it is better as a whole
 
     @property
     def always_ends(self) -> bool:

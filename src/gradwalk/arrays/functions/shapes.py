@@ -135,6 +135,12 @@ def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return numpy.sum(numpy.diagonal(a, offset, axis1, axis2), -1)
 
 
+@implements(numpy.diag)
+def _diagonal(v: Any, k: int = 0) -> Any:
+    """Return a diagonal of a matrix."""
+    return numpy.diagonal(v, k) if v.ndim == 2 else NOT_HANDLED
+
+
 @implements(numpy.shape)
 def _shape(a: Any) -> Any:
     return a.shape

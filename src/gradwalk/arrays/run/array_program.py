@@ -41,8 +41,10 @@ _MOST_KEPT = 64 * 2**20  # bytes in arrays of one kind that a program keeps betw
 def uses_arrays(tape: Tape) -> bool:
     """Return whether an array program is better than a program of numbers.
 
-    It is not if the function uses the elements of an array one by one.
+    It is not if the function uses the elements of an array one by one, unless a call is much slower on numbers.
     """
+    if sum(call.numbers_cost for call, _, _ in tape.calls if isinstance(call, WholeCall)) > len(tape):
+        return True
     counts = [call.count for call, _, _ in tape.calls if isinstance(call, (Unpack, Pack))]
     sizes = [kind.size for kind in tape.arrays.values()]
     if len(tape) > _MOST_INSTRUCTIONS or max(counts, default=0) > max(_MOST_ELEMENTS, max(sizes, default=0) // 4):

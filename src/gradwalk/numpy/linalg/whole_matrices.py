@@ -71,6 +71,7 @@ class Solution(WholeCall):
     def __init__(self, size: int, columns: int, is_transposed: bool = False) -> None:
         self._square, self._kind = ArrayKind(size, size), ArrayKind(size, columns)
         self._is_transposed = is_transposed
+        self.numbers_cost = _elimination_cost(size)
         super().__init__([self._kind])
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
@@ -129,6 +130,7 @@ class LogDeterminant(WholeCall):
 
     def __init__(self, size: int) -> None:
         self._kind = ArrayKind(size, size)
+        self.numbers_cost = _elimination_cost(size)
         super().__init__([None, None])
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
@@ -174,6 +176,7 @@ class Cholesky(WholeCall):
 
     def __init__(self, size: int) -> None:
         self._kind = ArrayKind(size, size)
+        self.numbers_cost = _elimination_cost(size)
         super().__init__([self._kind])
 
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
@@ -225,6 +228,11 @@ class Cholesky(WholeCall):
     def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
         """Append the steps for the numbers: see `Call.expanded`."""
         return [tape.inline(_cholesky(self._kind.rows), operands[0])]
+
+
+def _elimination_cost(size: int) -> int:
+    """Return the number of products and sums of an elimination."""
+    return int(2 * size**3 // 3)
 
 
 def _elementwise(
