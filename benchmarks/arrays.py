@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy reads it when it is imported; its threads would wait for each other
@@ -26,9 +27,10 @@ class Library(NamedTuple):
     logsumexp: Any
     grad: Any
     fori_loop: Any
+    lower_solution: Any  # of a system with a lower triangular matrix
 
 
-_OURS = Library(gnp, math.logsumexp, grad, loops.fori_loop)
+_OURS = Library(gnp, math.logsumexp, grad, loops.fori_loop, gnp.linalg.solve)
 
 
 class Problem(NamedTuple):
@@ -86,6 +88,15 @@ def springs(neighbors: Any) -> Callable[..., Any]:
     return lambda m, u: ((u[neighbors] - u[:, None]) ** 2).sum() + (m.numpy.roll(u, 1) * u).sum()
 
 
+def process(m: Library, parameters: Any, distances: Any, targets: Any) -> Any:
+    """Return the negative log-likelihood of a Gaussian process at points with these squared distances."""
+    scale, length, noise = (m.numpy.exp(parameter) for parameter in parameters)
+    covariance = scale * m.numpy.exp(-distances / length) + noise * (distances == 0.0)
+    factor = m.numpy.linalg.cholesky(covariance)
+    half = m.lower_solution(factor, targets)
+    return half @ half / 2.0 + m.numpy.log(m.numpy.diag(factor)).sum()
+
+
 def rod(m: Any, u: Any) -> Any:
     """Let heat flow along a rod for 20 steps, each of which adds to all elements but the first and the last."""
     for _ in range(20):
@@ -112,6 +123,8 @@ def problems(quick: bool) -> list[Problem]:
     weights = 0.1 * generator.normal(size=(50, 64)), 0.1 * generator.normal(size=(64, 10))
     neighbors = generator.integers(0, rows, (rows, 4))
     masses = generator.normal(size=rows)
+    points = generator.uniform(0.0, 10.0, 120 if quick else 400)
+    distances, targets = (points[:, None] - points) ** 2, numpy.sin(points)
     return [
         Problem(f"sum of exp(sin(x)) of {many:,} numbers, gradient", waves, [x]),
         Problem(f"log-sum-exp of {many:,} numbers, gradient", total, [x]),
@@ -120,6 +133,7 @@ def problems(quick: bool) -> list[Problem]:
         Problem(f"heat in a rod of {rows:,} cells, 20 steps, gradient", rod, [masses]),
         Problem(f"logistic regression on {rows:,} rows, gradient", classification, [numpy.zeros(5), features, labels]),
         Problem(f"descent on {rows:,} rows, gradient", descent, [numpy.ones(5), features, labels]),
+        Problem(f"Gaussian process of {len(points)} points, gradient", process, [numpy.zeros(3), distances, targets]),
         Problem(f"network on {few:,} rows, gradient", network, [weights, images, digits]),
     ]
 
@@ -138,7 +152,8 @@ def first_call(name: str, quick: bool) -> tuple[float, float]:
 def of(problem: Problem) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Return a call of the gradient in gradwalk and in JAX. The first call records or compiles it."""
     j = jax()
-    mine, its = _OURS, Library(j.numpy, j.scipy.special.logsumexp, j.grad, j.lax.fori_loop)
+    lower = partial(j.scipy.linalg.solve_triangular, lower=True)
+    mine, its = _OURS, Library(j.numpy, j.scipy.special.logsumexp, j.grad, j.lax.fori_loop, lower)
     ours = jit(grad(lambda *args: problem.function(mine, *args)))
     theirs = j.jit(j.grad(lambda *args: problem.function(its, *args)))
     arrays = [j.tree_util.tree_map(j.numpy.asarray, x) for x in problem.arguments]
