@@ -40,6 +40,13 @@ def of_normal_equations(a, x):
     return (gnp.linalg.solve(m.T @ m + FIXED @ FIXED.T, m.T @ numpy.cos(a * x[:4])) ** 2).sum()
 
 
+def changed_one_by_one(a, x):
+    m = matrix(a, x)
+    for i in range(3):
+        m[i, i] = m[i, i] + m.tolist()[0][1]
+    return gnp.linalg.solve(m, x[9:]).sum() + gnp.linalg.slogdet(m)[1] + gnp.linalg.solve(positive(a, x), m[0])[1]
+
+
 FUNCTIONS = {
     "vector": lambda a, x: (gnp.linalg.solve(matrix(a, x), x[9:]) ** 3).sum(),
     "columns": lambda a, x: (gnp.linalg.solve(matrix(a, x), a * x[3:].reshape(3, 3)) ** 3).sum(),
@@ -55,6 +62,7 @@ FUNCTIONS = {
     "upper factor": lambda a, x: (gnp.linalg.cholesky(positive(a, x), upper=True) * x[:9].reshape(3, 3)).sum(),
     "one element of a factor": lambda a, x: gnp.linalg.cholesky(positive(a, x))[2, 1] ** 2,
     "gaussian process": of_gaussian_process,
+    "changed one by one": changed_one_by_one,
     "one by one": lambda a, x: gnp.linalg.slogdet(a * x[:1].reshape(1, 1))[1] + gnp.linalg.inv(x[1:2, None])[0, 0],
     "stack": lambda a, x: (gnp.linalg.inv(x[:8].reshape(2, 2, 2) + numpy.eye(2) * (3.0 + a)) ** 2).sum(),
     "other functions": lambda a, x: (
@@ -161,6 +169,12 @@ def test_elements_that_are_nan():
 def test_wrong_shapes(f, error):
     with pytest.raises(error):
         jit(f)(FIXED)
+
+
+@pytest.mark.usefixtures("whole")
+def test_complex_systems_are_refused_as_small_ones():
+    with pytest.raises(TypeError, match="must be a real number"):
+        jit(lambda b: gnp.linalg.solve(FIXED * (1.0 + 1.0j), b))(x[:3])
 
 
 def test_the_sign_of_a_differentiated_function_is_a_float(monkeypatch):

@@ -38,7 +38,7 @@ def _product(a: Any, b: Any, out: Any = None) -> Any:
     first, second = as_array(a), as_array(b)
     if out is not None or not 1 <= first.ndim <= 2 or not 1 <= second.ndim <= 2:
         return NOT_HANDLED
-    if not all(is_whole(x) if isinstance(x, TracedArray) else _is_real(x) for x in (first, second)):
+    if not all(is_whole(x) if isinstance(x, TracedArray) else is_real(x) for x in (first, second)):
         return NOT_HANDLED
     if first.shape[-1] != second.shape[0]:
         return NOT_HANDLED  # NumPy raises the error
@@ -50,7 +50,7 @@ def _product(a: Any, b: Any, out: Any = None) -> Any:
     return found.reshape(shape) if shape else as_objects(found)[0, 0]
 
 
-def _is_real(x: Any) -> bool:
+def is_real(x: Any) -> bool:
     """Return whether an array has real numbers and Values only."""
     if x.dtype != object:
         return x.dtype.kind in "fiub"
@@ -86,7 +86,7 @@ def array_of(matrix: Any, shape: tuple[int, int]) -> Any:
 def matrix_handle(x: Any) -> Any:
     """Return the handle of a matrix, an array of Values or numbers."""
     kind = ArrayKind(*x.shape)
-    if not isinstance(x, TracedArray):
+    if not is_whole(x):
         is_constant = x.dtype != object
         return constant(x) if is_constant else apply_layout(Pack(kind), x.ravel().tolist())[0]
     handle: Any = x.in_order()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from gradwalk.arrays.functions.products import array_of, matrix_handle
+from gradwalk.arrays.functions.products import array_of, is_real, matrix_handle
 from gradwalk.arrays.handles import apply_here
 from gradwalk.arrays.kinds import Allocate, ArrayKind, Constant, Operand, WholeCall, new_array
 from gradwalk.arrays.layout_calls import MoveRows, Reshape
@@ -28,8 +28,8 @@ from gradwalk.value.modes import is_staging
 
 
 def whole_solution(a: Any, b: Any) -> Any:
-    """Solve a x = b, where `a` has the shape (N, N) and `b` has N rows; None if neither stays one operand."""
-    if not (is_whole(a) or is_whole(b)):
+    """Solve a x = b, where `a` has the shape (N, N) and `b` has N rows; None if neither is one operand, or not real."""
+    if not (is_whole(a) or is_whole(b)) or not all(is_whole(x) or is_real(x) for x in (a, b)):
         return None
     columns = b if b.ndim == 2 else b[:, numpy.newaxis]
     matrix = matrix_handle(a)
