@@ -131,9 +131,9 @@ def problems(quick: bool) -> list[Problem]:
         Problem(f"differences of {many:,} neighbors, gradient", diffusion, [x]),
         Problem(f"springs to 4 neighbors of {rows:,} masses, gradient", springs(neighbors), [masses]),
         Problem(f"heat in a rod of {rows:,} cells, 20 steps, gradient", rod, [masses]),
+        Problem(f"Gaussian process of {len(points)} points, gradient", process, [numpy.zeros(3), distances, targets]),
         Problem(f"logistic regression on {rows:,} rows, gradient", classification, [numpy.zeros(5), features, labels]),
         Problem(f"descent on {rows:,} rows, gradient", descent, [numpy.ones(5), features, labels]),
-        Problem(f"Gaussian process of {len(points)} points, gradient", process, [numpy.zeros(3), distances, targets]),
         Problem(f"network on {few:,} rows, gradient", network, [weights, images, digits]),
     ]
 
