@@ -21,8 +21,8 @@ def solve(a: Any, b: Any) -> Any:
     """Solve a x = b for x.
 
     Derivatives are computed by solving systems with the same matrix, not by differentiating the elimination. LAPACK
-    computes the numbers. A recorded function uses elimination with partial pivoting instead, unless the matrix is
-    large, and its derivatives reuse the LU factors.
+    computes the numbers. In a recorded function, LAPACK solves large systems only. Smaller systems are solved by
+    elimination with partial pivoting, and their derivatives reuse the LU factors.
 
     Args:
         a: A square matrix of Values or numbers, shape (N, N), or a stack of matrices, shape (..., N, N).
