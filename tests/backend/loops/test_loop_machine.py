@@ -211,3 +211,29 @@ def test_loops_without_steps_around_a_loop_without_a_maximum():
 
     found = vmap(lambda x: loops.while_loop(lambda x: x > 9.0, halved, x, max_steps=0))(numpy.array([0.5, 1.5]))
     assert found.tolist() == [0.5, 1.5]
+
+
+def chain_over_constants(x, t):
+    """Run Horner's method, whose chain of steps runs on groups of two sizes, with a table of constants."""
+    return loops.scan(lambda c, k: (c * t + k, None), t, numpy.sqrt(numpy.arange(50.0)))[0] + x
+
+
+def chain_beside_a_helper(x, t):
+    """Run chains between calls of a helper function, lgamma, with an argument that all samples share."""
+
+    def step(i, c):
+        k = math.lgamma(x + i)
+        return loops.fori_loop(0, 50, lambda _, c: c * t + k, c)
+
+    return loops.fori_loop(0, 3, step, t)
+
+
+@pytest.mark.parametrize("f", [chain_over_constants, chain_beside_a_helper])
+@pytest.mark.parametrize("kind", [numpy.float64, numpy.float32])
+def test_groups_of_two_sizes_share_constants_and_helpers(f, kind):
+    batched = [jit(vmap(f, in_axes=(None, 0)), backend=backend) for backend in ("lanes", "llvm")]
+    for count in (1, 17, 100):
+        t = numpy.linspace(0.1, 0.9, count, dtype=kind)
+        lanes, llvm = (g(0.5, t).tolist() for g in batched)
+        assert lanes == llvm
+    assert batched[1].statistics.backends[kind.__name__] in ("llvm", "lanes: gradwalk runs uncompiled")

@@ -20,6 +20,7 @@ from gradwalk.program.routine.statements import (
     Cell,
     Choose,
     Compute,
+    Count,
     For,
     Operand,
     Read,
@@ -64,7 +65,7 @@ def vectors_side_by_side(routine: Routine, registers: int) -> int:
 def _is_chain(loop: For, varying: Set[str]) -> bool:
     """Return whether each iteration of a loop needs the results of the iteration before. It must not call functions."""
     for part in loop.body:
-        is_simple = isinstance(part, Read | Store | Assign | Add)
+        is_simple = isinstance(part, Read | Store | Assign | Add | Count)
         if not is_simple and not (isinstance(part, Compute) and not calls_functions(part.opcode)):
             return False
     return any(isinstance(part, Assign) and part.target in varying for part in loop.body)

@@ -92,13 +92,15 @@ def lane_ir(code: Code, scalars: Scalars, target: Target) -> str:
     vectors = vectors_side_by_side(routine, target.vectors.registers)
     wide = target._replace(type=target.type._replace(lanes=target.type.lanes * vectors // FEWEST_VECTORS))
     targets = [wide, target] if vectors > FEWEST_VECTORS else [target]
-    text, lines = [], []
-    for each in targets:
-        printer = _LanePrinter(routine, scalars, code, each, is_full=each is not target)
+    printers = [_LanePrinter(routine, scalars, code, each, is_full=each is not target) for each in targets]
+    text: list[str] = []
+    lines, called = printers[0].globals(), dict[str, int]()
+    for each, printer in zip(targets, printers, strict=True):
         text += printer.function()
-        lines += [*printer.declared, *printer.globals()]
-        lines += printed_functions(printer.called, Type(), declared, contract=target.contract)
+        lines += printer.declared
         lines += printed_functions(printer.lanes.called, each.type, Library(each).printed, contract=target.contract)
+        called |= printer.called
+    lines += printed_functions(called, Type(), declared, contract=target.contract)
     lines += [*text, *_run([each.type.lanes for each in targets]), *attributes(target)]
     return "\n".join([ALL_PASSES, _PREFETCH, *helpers(text, _POLL), *declared_once(lines), "!0 = !{}", PREDICTABLE, ""])
 
