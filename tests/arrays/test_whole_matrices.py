@@ -9,7 +9,8 @@ from whole_arrays import calls_of, compare_with_numbers, x
 from gradwalk import grad, jit, loops, vmap
 from gradwalk import numpy as gnp
 from gradwalk.arrays import recorder
-from gradwalk.numpy.linalg.whole_matrices import LogDeterminant, Solution
+from gradwalk.numpy.linalg.whole_matrices import LogDeterminant, LowerSolution, Solution
+from gradwalk.scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 FIXED = numpy.array([[2.0, 1.0, 0.0], [-1.0, 3.0, 0.5], [0.0, 1.0, -2.0]])
 
@@ -64,6 +65,12 @@ FUNCTIONS = {
     "gaussian process": of_gaussian_process,
     "changed one by one": changed_one_by_one,
     "one by one": lambda a, x: gnp.linalg.slogdet(a * x[:1].reshape(1, 1))[1] + gnp.linalg.inv(x[1:2, None])[0, 0],
+    "lower triangle": lambda a, x: (solve_triangular(matrix(a, x), x[9:], lower=True) ** 3).sum(),
+    "upper triangle": lambda a, x: (solve_triangular(matrix(a, x), a * x[3:].reshape(3, 3)) ** 3).sum(),
+    "transposed triangle": lambda a, x: (solve_triangular(matrix(a, x), x[9:], "T", lower=True) ** 3).sum(),
+    "transposed upper triangle": lambda a, x: (solve_triangular(FIXED, a * x[9:], 1) ** 3).sum(),
+    "unit diagonal": lambda a, x: (solve_triangular(matrix(a, x), x[9:], unit_diagonal=True) ** 3).sum(),
+    "two triangles": lambda a, x: (cho_solve(cho_factor(positive(a, x)), x[9:]) ** 3).sum(),
     "stack": lambda a, x: (gnp.linalg.inv(x[:8].reshape(2, 2, 2) + numpy.eye(2) * (3.0 + a)) ** 2).sum(),
     "other functions": lambda a, x: (
         gnp.linalg.det(matrix(a, x)) + gnp.linalg.cholesky(matrix(a, x) + 9.0 * numpy.eye(3)).sum()
@@ -86,6 +93,30 @@ def test_matrices_are_single_operands():
     )
     f(x)
     assert calls_of(f, Solution, LogDeterminant) == [Solution, Solution, Solution]  # the inverse, for the determinant
+
+
+@pytest.mark.parametrize("trans", [0, 1])
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("size", [64, 75])
+def test_large_triangles_are_solved_by_blocks(size, lower, trans):
+    generator = numpy.random.default_rng(3)
+    a, b = generator.normal(size=(size, size)), generator.normal(size=(size, 70))
+    a += 3.0 * size * numpy.eye(size)
+    triangle = numpy.tril(a) if lower else numpy.triu(a)
+    inverse = numpy.linalg.inv(triangle.T if trans else triangle)
+    f = jit(lambda a, b: solve_triangular(a, b, trans, lower))
+    numpy.testing.assert_allclose(f(a, b), inverse @ b, rtol=1e-10, atol=1e-14)
+    assert calls_of(f, Solution) == [LowerSolution]
+    of_matrix = jit(grad(lambda a, b: solve_triangular(a, b, trans, lower).sum()))(a, b)
+    expected = -numpy.outer(inverse.sum(0), (inverse @ b).sum(1))
+    expected = expected.T if trans else expected
+    numpy.testing.assert_allclose(of_matrix, numpy.tril(expected) if lower else numpy.triu(expected), atol=1e-12)
+
+
+def test_singular_triangles_have_no_solution():
+    assert numpy.isnan(
+        jit(lambda b: solve_triangular(numpy.zeros((70, 70)), b, lower=True))(numpy.ones((70, 60)))
+    ).all()
 
 
 def test_large_factors():

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy
 
@@ -56,10 +57,22 @@ def new_handle(kind: ArrayKind, numbers: Any) -> Handle:
     return handle
 
 
+# The handles of constant arrays that are in use. A key tells where the array is in memory, and how.
+_constants: WeakValueDictionary[tuple[Any, ...], Handle] = WeakValueDictionary()
+
+
 def constant(array: Any) -> Handle:
-    """Return the handle of a constant array of shape (rows, width). The array is copied, because it may change."""
+    """Return the handle of a constant array of shape (rows, width). The array is copied, because it may change.
+
+    If a function uses an array several times, the handle is the same.
+    """
     numbers = numpy.array(array, numpy.float64, order="C")
-    return new_handle(ArrayKind(*numbers.shape), numbers)
+    key = array.__array_interface__["data"], array.shape, array.strides, array.dtype.str
+    known = _constants.get(key)
+    if known is not None and numpy.array_equal(known.numbers.view(numpy.int64), numbers.view(numpy.int64)):
+        return known
+    made = _constants[key] = new_handle(ArrayKind(*numbers.shape), numbers)
+    return made
 
 
 def apply_layout(call: LayoutCall, operands: Sequence[Any]) -> list[Any]:

@@ -16,11 +16,11 @@ from gradwalk.arrays.array_switch import ArraySwitch
 from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_here, constant, new_handle
 from gradwalk.arrays.kinds import ArrayKind, WholeCall
 from gradwalk.arrays.run.array_program import ArrayProgram, as_operand, lifted, uses_arrays
-from gradwalk.arrays.traced_array import MOST_WIDTH, TracedArray, of_ordered
+from gradwalk.arrays.traced_array import MOST_WIDTH, TracedArray, of_handle, of_ordered
 from gradwalk.program.calls.loop import Sizes
 from gradwalk.program.tape import Indices, Tape
 from gradwalk.program.tracing.array_handle import ArrayHandle, OpenedArray, TracedPart
-from gradwalk.trees.tree import TreeDef, size
+from gradwalk.trees.tree import TreeDef, size, type_of
 from gradwalk.value.modes import depth
 
 LEAST_SIZE = 4000  # numbers in an array that becomes one input
@@ -36,15 +36,22 @@ class Recorder:
         if isinstance(leaf, TracedArray):
             handle = leaf.in_order() if math.prod(leaf.shape) > 1 else None  # as in `Recording._numbers`
             return None if handle is None else _opened_again(leaf, handle)
-        if not isinstance(leaf, numpy.ndarray) or leaf.size < LEAST_SIZE or leaf.dtype.kind not in "fiub":
+        if not isinstance(leaf, numpy.ndarray) or not _is_large(leaf):
             return None
         axis = leaf.shape.index(max(leaf.shape))
-        if leaf.size // leaf.shape[axis] > MOST_WIDTH or depth() >= ROW_LEVEL - 1:
-            return None
         numbers = numpy.array(leaf, numpy.float64, order="C").reshape(leaf.shape[0], -1)  # a copy: `leaf` may change
         handle = new_handle(ArrayKind(*numbers.shape), numbers)
         number_type = int if leaf.dtype.kind in "iu" else float  # a bool argument is a float, as outside of arrays
         return OpenedArray(handle, numbers, partial(of_ordered, handle, leaf.shape, axis, number_type, is_input=True))
+
+    def constant(self, array: Any) -> TracedArray | None:
+        """Return a large array of numbers as a whole array: see `ArrayMaker.constant`."""
+        if not _is_large(array):
+            return None
+        axis = array.shape.index(max(array.shape))
+        moved = numpy.moveaxis(array, axis, 0)
+        handle = constant(moved.reshape(moved.shape[0], -1))
+        return of_handle(handle, moved.shape[1:], axis, type_of(array))
 
     def kind_of(self, operand: Any) -> ArrayKind | None:
         """Return the kind of an operand that is an array or a handle, or None if it is a number."""
@@ -98,6 +105,13 @@ class Recorder:
                 one = TreeDef(None, (shape,), types=(number_type,))
                 leaves.append(one.results(found if size(shape) else []))
         return treedef.unflatten(leaves)
+
+
+def _is_large(array: Any) -> bool:
+    """Return whether an array has so many real numbers that it becomes one operand of the current recording."""
+    if array.size < LEAST_SIZE or array.dtype.kind not in "fiub" or depth() >= ROW_LEVEL - 1:
+        return False
+    return bool(array.size // max(array.shape) <= MOST_WIDTH)
 
 
 def _opened_again(array: TracedArray, outer: Handle) -> OpenedArray:

@@ -24,7 +24,7 @@ from gradwalk.arrays import rows
 from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_call, apply_layout, constant, step_level
 from gradwalk.arrays.keys import as_row_indices, last_writes, places_in
 from gradwalk.arrays.kinds import ArrayKind
-from gradwalk.arrays.layout_calls import Gather, LayoutCall, MoveRows, Replace, Reshape, Slice, Unpack, selection
+from gradwalk.arrays.layout_calls import Gather, LayoutCall, MoveRows, Pack, Replace, Reshape, Slice, Unpack, selection
 from gradwalk.batching.vmap import vmap
 from gradwalk.program.tracing.array_handle import RecordedArray
 from gradwalk.trees.tree import type_of
@@ -624,7 +624,7 @@ def mapped(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
         found = as_objects(rows.in_rows(lambda: function(*aligned)))
     except (RecordingError, TypeError, ValueError):  # of the function: with an array of Values it may succeed
         return NOT_HANDLED
-    if not all(isinstance(x, Value) or is_number(x) for x in found.flat):
+    if not is_real(found):
         return NOT_HANDLED
     made = TracedArray(found, count, found.ndim + 1 - place, 1 + max(x.steps for x in whole))
     if not is_staging() and found.size and all(is_condition(x) for x in found.flat):
@@ -644,13 +644,22 @@ def row_of_operand(x: Any, place: int, count: int) -> Any:
     axis = array.ndim - place
     if array.shape[axis] == 1:
         return array.take(0, axis=axis)
-    if array.shape[axis] != count or array.dtype == object or array.size > MOST_WIDTH * count:
-        return NOT_HANDLED
-    if array.dtype.kind not in "fiub":
+    if array.shape[axis] != count or array.size > MOST_WIDTH * count or not is_real(array):
         return NOT_HANDLED
     moved = numpy.moveaxis(array, axis, 0)
     inner = moved.shape[1:]
-    return rows.row_of(constant(moved.reshape(count, math.prod(inner))), inner, type_of(array))
+    table = moved.reshape(count, math.prod(inner))
+    if array.dtype != object:
+        return rows.row_of(constant(table), inner, type_of(array))
+    [packed] = apply_layout(Pack(ArrayKind(*table.shape)), table.ravel().tolist())
+    return rows.row_of(packed, inner, type_of(array))
+
+
+def is_real(array: Any) -> bool:
+    """Return whether an array has real numbers and Values only."""
+    if array.dtype != object:
+        return array.dtype.kind in "fiub"
+    return all(isinstance(item, Value) or is_number(item) for item in array.flat)
 
 
 def is_condition(x: Any) -> bool:

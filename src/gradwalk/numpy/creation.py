@@ -8,7 +8,7 @@ import numpy
 
 from gradwalk import math
 from gradwalk.numpy.arrays import holds_values, untyped
-from gradwalk.value.arrays import WholeArray, as_array, counted_axes
+from gradwalk.value.arrays import WholeArray, as_array, counted_axes, of_recording
 from gradwalk.value.value import Value
 
 
@@ -39,6 +39,7 @@ def array(object: Any, dtype: Any = None, copy: bool | None = True, ndmin: int =
         found = untyped.copy(given) if copy else given
     else:
         found = numpy.array(object, ndmin=ndmin) if copy else numpy.array(as_array(object), copy=False, ndmin=ndmin)
+        found = of_recording(found)
     return found if dtype is None else astype(found, dtype)
 
 

@@ -9,7 +9,7 @@ import numpy
 
 from gradwalk.arrays.sorts_and_products import matrix_product_call
 from gradwalk.numpy.arrays import holds_values
-from gradwalk.value.arrays import WholeArray, as_array, of_objects
+from gradwalk.value.arrays import WholeArray, as_array, of_objects, with_constants
 from gradwalk.value.node import level_of
 from gradwalk.value.value import Value
 
@@ -56,7 +56,7 @@ def dot(a: Any, b: Any) -> Any:
 
 
 def _product(of_numpy: Callable[..., Any], x1: Any, x2: Any) -> Any:
-    first, second = as_array(x1), as_array(x2)
+    first, second = with_constants((as_array(x1), as_array(x2)))
     if isinstance(first, WholeArray) or isinstance(second, WholeArray):
         return of_numpy(first, second)  # which one instruction computes, too
     are_matrices = first.ndim == second.ndim == 2 and first.shape[1] == second.shape[0]

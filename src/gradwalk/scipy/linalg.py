@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy
 
-from gradwalk.functions.reductions import sumprod
 from gradwalk.numpy import linalg
 from gradwalk.numpy.arrays import holds_values
 from gradwalk.numpy.linalg import det as det
 from gradwalk.numpy.linalg import expm as expm
 from gradwalk.numpy.linalg import inv as inv
+from gradwalk.numpy.linalg.elimination import substituted
 from gradwalk.numpy.linalg.stacks import size_of
-from gradwalk.value.arrays import of_objects
+from gradwalk.numpy.linalg.whole_matrices import whole_lower_solution
+from gradwalk.value.arrays import as_array, of_objects
 
 __all__ = ["block_diag", "cho_factor", "cho_solve", "cholesky", "det", "expm", "inv", "solve", "solve_triangular"]
 
@@ -139,20 +140,23 @@ def solve_triangular(a: Any, b: Any, trans: int | str = 0, lower: bool = False, 
         >>> grad(lambda b: solve_triangular(a, b)[0])(numpy.array([3.0, 4.0])).tolist()
         [0.5, -0.125]
     """
-    a, b = numpy.asarray(a), numpy.asarray(b)
+    a, b = as_array(a), as_array(b)
     size = size_of(a)
     if trans not in _TRANSPOSED:
         raise ValueError(f"trans must be 0, 1, 2, 'N', 'T' or 'C', got {trans!r:.60}")
     if a.ndim != 2 or b.ndim not in (1, 2) or len(b) != size:
         raise ValueError(f"a and b must have the shapes (N, N) and (N,) or (N, K), got {a.shape} and {b.shape}")
-    if _TRANSPOSED[trans]:
-        a, lower = a.T, not lower
-    if not lower:  # the reversed system is lower triangular
-        return solve_triangular(a[::-1, ::-1], b[::-1], lower=True, unit_diagonal=unit_diagonal)[::-1]
+    matrix, is_transposed = a if lower else a.T, _TRANSPOSED[trans] == bool(lower)
+    if unit_diagonal:
+        matrix = numpy.tril(matrix, -1) + numpy.eye(size)
+    found = whole_lower_solution(matrix, b, is_transposed=is_transposed)
+    if found is not None:
+        return found
+    matrix, b = numpy.asarray(matrix), numpy.asarray(b)
     sides = b if b.ndim == 2 else b[:, None]
-    columns = [_substitute(a.tolist(), column, unit_diagonal) for column in sides.T.tolist()]
+    columns = [substituted(matrix, column, is_transposed=is_transposed) for column in sides.T.tolist()]
     flat = [x for row in zip(*columns, strict=True) for x in row]
-    return of_objects(flat, b.shape) if holds_values(a, b) else numpy.array(flat, float).reshape(b.shape)
+    return of_objects(flat, b.shape) if holds_values(matrix, b) else numpy.array(flat, float).reshape(b.shape)
 
 
 def block_diag(*arrs: Any) -> Any:
@@ -182,13 +186,4 @@ def block_diag(*arrs: Any) -> Any:
     for block in blocks:
         found[row : row + len(block), column : column + block.shape[1]] = block
         row, column = row + len(block), column + block.shape[1]
-    return found
-
-
-def _substitute(a: list[list[Any]], b: list[Any], has_unit_diagonal: bool) -> list[Any]:
-    """Solve a lower triangular system with one right-hand side."""
-    found: list[Any] = []
-    for i, (row, right) in enumerate(zip(a, b, strict=True)):
-        rest = right - sumprod(row[:i], found)
-        found.append(rest if has_unit_diagonal else rest / row[i])
     return found

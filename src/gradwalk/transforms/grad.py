@@ -13,6 +13,7 @@ from gradwalk.program.tracing.trace import Recordable, Recording, display_name
 from gradwalk.transforms.base import Argnums, Transform, conjugated, refuse_real_arguments, transformed, with_aux
 from gradwalk.transforms.zero_derivatives import warn_of_zeros
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled
+from gradwalk.value.arrays import array_maker
 from gradwalk.value.modes import depth, new_mark, recorded
 from gradwalk.value.node import close_inputs, open_inputs, primal_of
 from gradwalk.value.sweep.backward import derivatives_within
@@ -74,7 +75,7 @@ class Grad(Transform[P, R_co]):
         open_inputs(leaves, 1, mark)
         try:
             asked: list[Any] = []
-            result = recorded(lambda: self._f(*opened, **kwargs), 1, mark, staged=False, asked=asked)
+            result = recorded(lambda: _called(self._f, opened, kwargs), 1, mark, staged=False, asked=asked)
             gradient = derivatives_within(result, leaves)
             if gradient is None:
                 return self._of_result(result, leaves, asked)
@@ -88,7 +89,7 @@ class Grad(Transform[P, R_co]):
 
         `asked` are the numbers that the function asked for: see `recorded`.
         """
-        recording = Recording()
+        recording = Recording(arrays=RECORDER)
         recording.asked = asked
         inputs = recording.install(leaves)
         numbers = [SCALAR] * len(leaves)
@@ -141,6 +142,12 @@ class Grad(Transform[P, R_co]):
                 "use jacobian, or return a sum"
             )
         return parts
+
+
+def _called(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a function that may use large arrays of numbers. The caller must discard the context."""
+    array_maker.set(RECORDER)
+    return f(*args, **kwargs)
 
 
 # The gradient is typed as Any. Usually it has the type of the argument, but the gradient of a Module contains numbers

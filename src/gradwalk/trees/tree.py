@@ -91,8 +91,8 @@ class TreeDef:
         """Whether the tree is a single number or an array with one element."""
         return self.spec is None and self.size == 1
 
-    def filled(self, numbers: Any) -> Any:
-        """Return the tree with these numbers.
+    def filled(self, numbers: Any, array_type: type[numpy.ndarray[Any, Any]] = numpy.ndarray) -> Any:
+        """Return the tree with these numbers, in arrays of a type.
 
         `numbers` is a float64 array, or a list of floats and Values, in the order of the leaves.
         """
@@ -103,7 +103,7 @@ class TreeDef:
         for shape in self.shapes:
             count = size(shape)
             part = numbers[start : start + count]
-            leaves.append(_scalar(part[0]) if isinstance(shape, str) else _array(part, shape))
+            leaves.append(_scalar(part[0]) if isinstance(shape, str) else _array(part, shape).view(array_type))
             start += count
         return self.unflatten(leaves)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, Protocol
 
 import numpy
 from numpy.exceptions import AxisError
 
-from gradwalk.value.node import ValueNode, with_number_type
+from gradwalk.value.node import ValueNode, level_of, with_number_type
 
 COMPARISONS: dict[Any, Callable[[Any, Any], Any]] = {
     numpy.less: operator.lt,
@@ -78,6 +79,17 @@ class WholeArray:
         raise NotImplementedError
 
 
+class ArrayMaker(Protocol):
+    """Makes the whole arrays of a recording."""
+
+    def constant(self, array: Any) -> WholeArray | None:
+        """Return an array of numbers as a whole array, or None if it is small."""
+        ...
+
+
+# The maker of the innermost recording. None if nothing is being recorded, or if the recording has numbers only.
+array_maker: ContextVar[ArrayMaker | None] = ContextVar("array_maker", default=None)
+
 _NUMBERS = (complex, float, int, numpy.generic)
 
 
@@ -92,12 +104,70 @@ def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: 
     Returns an object array if a result is a Value, else an array of the given dtype. Raises `ValueError` if the shapes
     cannot be broadcast.
     """
+    operands = with_constants(operands)
     for operand in operands:
         if isinstance(operand, WholeArray):
             return operand.mapped(function, operands)
     with numpy.errstate(all="ignore"):  # 1/0 gives inf without a warning, as it does for scalars
         found: Any = numpy.frompyfunc(function, len(operands), 1)(*map(as_array, operands))
     return _of_numbers_or_values(found, dtype)
+
+
+def with_constants(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Replace large arrays of numbers by whole arrays, if a recording that has those combines them with its Values."""
+    maker = array_maker.get()
+    if maker is None:
+        return operands
+    made = tuple([maker.constant(x) if isinstance(x, numpy.ndarray) else None for x in operands])
+    if not any(x is not None for x in made) or not any(map(_has_recorded, operands)):
+        return operands
+    return tuple([x if array is None else array for x, array in zip(operands, made, strict=True)])
+
+
+class ValueArray(numpy.ndarray[Any, Any]):
+    """An array of Values of a recording. It makes large arrays of numbers whole.
+
+    The recorded function may compute with arrays of numbers that are not among its arguments, as in `X @ w`.
+    """
+
+    def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Apply a ufunc. Its results are arrays of this class, too."""
+        given = [plain(x) for x in with_constants(inputs)]
+        if "out" in kwargs:
+            targets = kwargs.pop("out")
+            getattr(ufunc, method)(*given, out=tuple(map(plain, targets)), **kwargs)
+            return targets[0] if len(targets) == 1 else targets
+        found = getattr(ufunc, method)(*given, **kwargs)
+        return found.view(ValueArray) if type(found) is numpy.ndarray and found.dtype == object else found
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Apply a function of NumPy."""
+        given = with_constants(args)
+        if given is args:
+            return super().__array_function__(function, types, args, kwargs)
+        return function(*map(plain, given), **kwargs)
+
+    def __repr__(self) -> str:
+        return repr(plain(self))
+
+
+def of_recording(array: Any) -> Any:
+    """Return an array of Values as a `ValueArray` if the innermost recording has whole arrays."""
+    return array if array_maker.get() is None or array.dtype != object else array.view(ValueArray)
+
+
+def plain(operand: Any) -> Any:
+    """Return a `ValueArray` as an array of NumPy's class, and any other object unchanged."""
+    return operand.view(numpy.ndarray) if type(operand) is ValueArray else operand
+
+
+def _has_recorded(operand: Any) -> bool:
+    """Return whether an operand is a Value of an open recording, or an array with such a Value."""
+    if isinstance(operand, ValueNode):
+        return level_of(operand) > 0
+    if isinstance(operand, (list, tuple)) or (isinstance(operand, numpy.ndarray) and operand.dtype == object):
+        return any(map(_has_recorded, numpy.ravel(as_array(operand)).tolist()))
+    return False
 
 
 def along(function: Callable[[list[Any]], Sequence[Any]], operand: Any, axis: Axis) -> Any:

@@ -18,14 +18,13 @@ from gradwalk.arrays.traced_array import (
     TracedArray,
     as_objects,
     implements,
+    is_real,
     is_whole,
     of_ordered,
     row_of_operand,
 )
 from gradwalk.arrays.whole_calls import Product
 from gradwalk.value.arrays import Axis, as_array, of_objects, trapezoid
-from gradwalk.value.convert import is_number
-from gradwalk.value.value import Value
 
 _MOST_MULTIPLICATIONS = 64  # for one row, in a product of matrices that is computed row by row
 _MOST_SHIFTS = 32  # elements of the shorter vector of a convolution
@@ -48,13 +47,6 @@ def _product(a: Any, b: Any, out: Any = None) -> Any:
         found = _large_product(left, right)
     shape = (*first.shape[:-1], *second.shape[1:])
     return found.reshape(shape) if shape else as_objects(found)[0, 0]
-
-
-def is_real(x: Any) -> bool:
-    """Return whether an array has real numbers and Values only."""
-    if x.dtype != object:
-        return x.dtype.kind in "fiub"
-    return all(isinstance(item, Value) or is_number(item) for item in x.flat)
 
 
 def _small_product(a: Any, b: Any) -> Any:

@@ -28,13 +28,12 @@ from gradwalk.arrays.traced_array import (
     as_objects,
     elements_of,
     implements,
+    is_real,
     is_whole,
     mapped,
 )
 from gradwalk.trees.tree import type_of
 from gradwalk.value.arrays import as_array, of_objects
-from gradwalk.value.convert import is_number
-from gradwalk.value.value import Value
 
 # Rows that are taken out of an array before it becomes an array of Values. Rows are arrays, because the function may
 # change them, and calls on many short arrays are slower than instructions on their elements.
@@ -169,10 +168,10 @@ def column_of(x: Any, shape: Sequence[int]) -> Handle | None:
         return None
     if isinstance(array, TracedArray):
         return _reordered(array.column(), places)
-    if array.dtype.kind in "fiub":
-        return constant(array.ravel()[places, None])
-    if array.dtype != object or not all(isinstance(item, Value) or is_number(item) for item in array.flat):
+    if not is_real(array):
         return None
+    if array.dtype != object:
+        return constant(array.ravel()[places, None])
     if array.size == 1:
         return TracedArray(array.reshape(()), len(places), 0).stored()
     [column] = apply_layout(Pack(ArrayKind(array.size, 1)), array.ravel().tolist())

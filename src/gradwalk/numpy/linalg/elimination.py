@@ -136,6 +136,16 @@ def lower_factor(a: Any) -> list[Row]:
     return lower
 
 
+def substituted(a: Any, b: Sequence[Any], *, is_transposed: bool) -> Row:
+    """Return x with a x = b, or aᵀ x = b, for a lower triangular `a`."""
+    if is_transposed:  # the reversed system is lower triangular
+        return substituted(a.T[::-1, ::-1], b[::-1], is_transposed=False)[::-1]
+    found: Row = []
+    for i, (row, right) in enumerate(zip(a.tolist(), b, strict=True)):
+        found.append((right - sumprod(row[:i], found)) / row[i])
+    return found
+
+
 def determinant(matrix: list[Row]) -> Any:
     """Compute the determinant of a matrix. Elimination leaves three rows, whose determinant is a polynomial.
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy
 
 from gradwalk.program.tape import Indices, Tape
-from gradwalk.value.arrays import WholeArray
+from gradwalk.value.arrays import ArrayMaker, WholeArray
 from gradwalk.value.value import Value
 
 
@@ -82,7 +82,7 @@ class TracedPart(NamedTuple):
     outputs: Indices
 
 
-class ArrayRecorder(Protocol):
+class ArrayRecorder(ArrayMaker, Protocol):
     """Makes the arrays of a recording, and evaluates tapes that have arrays."""
 
     def opened(self, leaf: Any) -> OpenedArray | None:

@@ -6,7 +6,6 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy
@@ -18,6 +17,7 @@ from gradwalk.program.tape import NO_INDEX, Indices, Tape
 from gradwalk.program.tracing.array_handle import ArrayHandle, ArrayRecorder, RecordedArray
 from gradwalk.program.tracing.effects import Effects
 from gradwalk.trees.tree import TreeDef, flatten, scalars, type_of
+from gradwalk.value.arrays import ValueArray, array_maker
 from gradwalk.value.modes import (
     AskedNumber,
     RecordingError,
@@ -49,17 +49,16 @@ from gradwalk.value.value import Value
 
 T = TypeVar("T")
 
-_arrays: ContextVar[ArrayRecorder | None] = ContextVar("arrays", default=None)
-
 
 def current_arrays() -> ArrayRecorder | None:
     """Return what makes the arrays of the innermost recording, or None if each of its inputs is a number."""
-    return _arrays.get()
+    found: Any = array_maker.get()
+    return found
 
 
 def without_arrays(f: Callable[[], T]) -> T:
     """Call a function whose recordings have numbers only. The caller must discard the context."""
-    _arrays.set(None)
+    array_maker.set(None)
     return f()
 
 
@@ -154,7 +153,7 @@ class Recording:
             for value, name in zip(inputs, treedef.names(what), strict=True):
                 value.label = name
                 names.append(name)
-        return treedef.filled(inputs)
+        return treedef.filled(inputs, numpy.ndarray if self._arrays is None else ValueArray)
 
     def _arrays_of(self, leaves: Sequence[Any]) -> list[Any] | None:
         """Return what `ArrayRecorder.opened` returns for each leaf, or None if no leaf is a large array."""
@@ -286,7 +285,7 @@ class Recording:
 
     def _called(self, f: Callable[[], Any]) -> Any:
         """Call a function in the context of this recording. The caller must discard the context."""
-        _arrays.set(self._arrays)
+        array_maker.set(self._arrays)
         with numpy.errstate(all="ignore") if self._staged else nullcontext():  # some numbers are placeholders
             return self.effects.during(f)
 
