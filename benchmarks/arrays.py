@@ -98,6 +98,11 @@ def process(m: Library, parameters: Any, distances: Any, targets: Any) -> Any:
     return half @ half / 2.0 + m.numpy.log(m.numpy.diag(factor)).sum()
 
 
+def calibration(days: Any, prices: Any) -> Callable[..., Any]:
+    """Return the squared errors of a model of prices, whose data are not arguments."""
+    return lambda m, p: ((p[0] * m.numpy.exp(p[1] * days) + p[2] - prices) ** 2).mean()
+
+
 def rod(m: Any, u: Any) -> Any:
     """Let heat flow along a rod for 20 steps, each of which adds to all elements but the first and the last."""
     for _ in range(20):
@@ -126,6 +131,8 @@ def problems(quick: bool) -> list[Problem]:
     masses = generator.normal(size=rows)
     points = generator.uniform(0.0, 10.0, 120 if quick else 400)
     distances, targets = (points[:, None] - points) ** 2, numpy.sin(points)
+    days = numpy.linspace(0.0, 1.0, rows)
+    rates = calibration(days, numpy.exp(0.3 * days) + 0.01 * masses)
     return [
         Problem(f"sum of exp(sin(x)) of {many:,} numbers, gradient", waves, [x]),
         Problem(f"log-sum-exp of {many:,} numbers, gradient", total, [x]),
@@ -133,6 +140,7 @@ def problems(quick: bool) -> list[Problem]:
         Problem(f"springs to 4 neighbors of {rows:,} masses, gradient", springs(neighbors), [masses]),
         Problem(f"heat in a rod of {rows:,} cells, 20 steps, gradient", rod, [masses]),
         Problem(f"Gaussian process of {len(points)} points, gradient", process, [numpy.zeros(3), distances, targets]),
+        Problem(f"calibration on {rows:,} prices from outside, gradient", rates, [numpy.ones(3)]),
         Problem(f"logistic regression on {rows:,} rows, gradient", classification, [numpy.zeros(5), features, labels]),
         Problem(f"descent on {rows:,} rows, gradient", descent, [numpy.ones(5), features, labels]),
         Problem(f"network on {few:,} rows, gradient", network, [weights, images, digits]),
