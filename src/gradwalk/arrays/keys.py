@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy
 from numpy.typing import NDArray
@@ -72,9 +73,11 @@ def places_in(shape: Sequence[int]) -> NDArray[numpy.intp]:
 def _new_range(size: int) -> NDArray[numpy.intp]:
     found = numpy.arange(size, dtype=numpy.intp)
     found.flags.writeable = False
+    _ranges[id(found)] = found
     return found
 
 
+_ranges: WeakValueDictionary[int, Any] = WeakValueDictionary()  # those that are in use, by their ids
 _kept_range = lru_cache(maxsize=2)(_new_range)  # for the latest assignments
 
 
@@ -100,9 +103,22 @@ def as_row_indices(indices: NDArray[numpy.intp]) -> RowIndices:
     """Return indices as a slice if they have the same distance, else as they are."""
     start, step = int(indices[0]), int(indices[1] - indices[0]) if len(indices) > 1 else 1
     end = start + step * len(indices)
-    if step == 0 or not numpy.array_equal(indices, numpy.arange(start, end, step)):
+    if step == 0:
+        return indices
+    if not (_is_view_of_range(indices) or numpy.array_equal(indices, numpy.arange(start, end, step))):
         return indices
     return slice(start, end if end >= 0 else None, step)
+
+
+def _is_view_of_range(places: NDArray[numpy.intp]) -> bool:
+    """Return whether places are a part of an array of `places_in`. Then they have the same distance."""
+    return places.base is not None and _ranges.get(id(places.base)) is places.base
+
+
+def are_same(first: NDArray[numpy.intp], second: NDArray[numpy.intp]) -> bool:
+    """Return whether places are the same. Equal views of a range are compared in no time."""
+    views = [(places.ctypes.data, places.shape, places.strides) for places in (first, second)]
+    return views[0] == views[1] or numpy.array_equal(first, second)
 
 
 def last_writes(places: NDArray[numpy.intp]) -> NDArray[numpy.intp]:

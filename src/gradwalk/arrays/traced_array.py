@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gradwalk.arrays import rows
 from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_call, apply_layout, constant, step_level
-from gradwalk.arrays.keys import as_row_indices, last_writes, places_in
+from gradwalk.arrays.keys import are_same, as_row_indices, last_writes, places_in
 from gradwalk.arrays.kinds import ArrayKind
 from gradwalk.arrays.layout_calls import Gather, LayoutCall, MoveRows, Pack, Replace, Reshape, Slice, Unpack, selection
 from gradwalk.batching.vmap import vmap
@@ -377,7 +377,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         """Return whether this array is the view of the elements of another array at some places."""
         if not self.is_whole or self._base is None or self._base[0] is not base:
             return False
-        return numpy.array_equal(self._base[1](places_in(base.shape)), places)
+        return are_same(self._base[1](places_in(base.shape)), places)
 
     def _located(self) -> tuple[TracedArray, NDArray[numpy.intp]]:
         """Return the array that owns the elements, and the places of the elements in it."""

@@ -16,6 +16,7 @@ import numpy
 from gradwalk.nn import Module, Number
 from gradwalk.trees.module_treedef import ModuleTreeDef, forget_kinds, parted
 from gradwalk.trees.static import Static, is_static
+from gradwalk.value.arrays import ValueArray
 from gradwalk.value.value import Value
 
 _NAMESPACE = "gradwalk"  # the optree namespace of the classes registered here
@@ -24,7 +25,7 @@ _registered_by_users: set[type] = set()
 _MOST_REGISTERED = 1000
 # The most common types of leaves, tested first.
 SCALAR_TYPES = frozenset([float, int, Number, Value])
-LEAF_TYPES = SCALAR_TYPES | {numpy.ndarray}
+LEAF_TYPES = SCALAR_TYPES | {numpy.ndarray, ValueArray}
 
 
 def opened(
