@@ -6,7 +6,7 @@ import numpy
 import pytest
 from whole_arrays import calls_of, compare_with_numbers, x
 
-from gradwalk import grad, jit, loops, vmap
+from gradwalk import grad, jit, loops, value_and_grad, vmap
 from gradwalk import numpy as gnp
 from gradwalk.arrays import recorder
 from gradwalk.numpy.linalg.whole_matrices import LogDeterminant, LowerSolution, Solution
@@ -58,6 +58,7 @@ FUNCTIONS = {
     "inverse": lambda a, x: (gnp.linalg.inv(matrix(a, x)) ** 2).sum(),
     "logarithm": lambda a, x: gnp.linalg.slogdet(matrix(a, x))[1] ** 2,
     "sign": lambda a, x: gnp.linalg.slogdet(matrix(a, x) - 3.0)[0] * (a * x).sum(),
+    "determinant": lambda a, x: gnp.linalg.det(matrix(a, x)) * a,
     "likelihood": lambda a, x: x[9:] @ gnp.linalg.solve(matrix(a, x), x[9:]) + gnp.linalg.slogdet(matrix(a, x))[1],
     "factor": lambda a, x: (gnp.linalg.cholesky(positive(a, x)) ** 3).sum(),
     "upper factor": lambda a, x: (gnp.linalg.cholesky(positive(a, x), upper=True) * x[:9].reshape(3, 3)).sum(),
@@ -166,6 +167,9 @@ def test_large_systems():
     numpy.testing.assert_allclose(of_vector, inverse.sum(0), rtol=1e-9)
     numpy.testing.assert_allclose(of_matrix, -numpy.outer(inverse.sum(0), inverse @ b), rtol=1e-7, atol=1e-9)
     numpy.testing.assert_allclose(grad(lambda m: gnp.linalg.slogdet(m)[1])(m), inverse.T, rtol=1e-7, atol=1e-9)
+    determinant, of_matrix = jit(value_and_grad(gnp.linalg.det))(m)
+    numpy.testing.assert_allclose(determinant, numpy.linalg.det(m))
+    numpy.testing.assert_allclose(of_matrix / determinant, inverse.T, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.usefixtures("whole")
@@ -178,6 +182,8 @@ def test_singular_matrices():
     sign, logarithm = jit(gnp.linalg.slogdet)(singular)
     assert (sign, logarithm) == (0.0, -numpy.inf)
     assert numpy.isnan(jit(grad(lambda m: gnp.linalg.slogdet(m)[1]))(singular)).all()
+    assert jit(gnp.linalg.det)(singular) == 0.0
+    assert numpy.isnan(jit(grad(gnp.linalg.det))(singular)).all()
 
 
 @pytest.mark.usefixtures("whole")

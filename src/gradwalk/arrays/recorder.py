@@ -108,7 +108,7 @@ class Recorder:
 
 
 def _is_large(array: Any) -> bool:
-    """Return whether an array has so many real numbers that it becomes one operand of the current recording."""
+    """Return whether an array of real numbers is large enough to become one operand of the current recording."""
     if array.size < LEAST_SIZE or array.dtype.kind not in "fiub" or depth() >= ROW_LEVEL - 1:
         return False
     return bool(array.size // max(array.shape) <= MOST_WIDTH)

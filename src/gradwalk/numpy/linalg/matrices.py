@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from gradwalk import math
 from gradwalk.numpy.arrays import are_known, holds_values, numbers
 from gradwalk.numpy.linalg.elimination import determinant, log_determinant, lower_factor
 from gradwalk.numpy.linalg.implicit import solver
@@ -85,14 +86,15 @@ def inv(a: Any) -> Any:
     return solve(a, numpy.eye(size_of(a))) if holds_values(a) else numpy.linalg.inv(a)
 
 
-@over_stacks()
+@over_stacks(keeps_whole=True)
 def det(a: Any) -> Any:
     """Compute the determinant of a matrix.
 
     The determinant of a matrix with up to three rows is computed as a polynomial of its elements. For larger matrices,
     the result is a single node whose partials are the cofactors (Jacobi's formula). In a function that is recorded or
     differentiated, elimination reduces the matrix to three rows: the result is the product of the pivots and the
-    polynomial of these rows. The first three derivatives of this result are also correct for singular matrices.
+    polynomial of these rows. The first three derivatives of this result are also correct for singular matrices. LAPACK
+    computes the determinant of a large matrix; its derivatives are nan if the matrix is singular.
 
     Args:
         a: A square matrix of Values or numbers, or a stack of matrices.
@@ -112,6 +114,10 @@ def det(a: Any) -> Any:
         return numpy.linalg.det(a)
     if size_of(a) > 3 and depth() == 0:
         return _node("det", numpy.linalg.det(numbers(a)), a.flat, _cofactors(numbers(a)).flat)
+    found = whole_slogdet(a)
+    if found is not None:
+        sign, logarithm = found
+        return sign * math.exp(logarithm)
     return determinant(a.tolist())
 
 
