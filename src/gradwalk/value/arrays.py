@@ -115,10 +115,10 @@ def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: 
 
 def with_constants(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """Replace large arrays of numbers by whole arrays, if a recording that has those combines them with its Values."""
-    maker = array_maker.get()
-    if maker is None:
+    if not any([isinstance(x, numpy.ndarray) and not x.dtype.hasobject for x in operands]):  # most operations
         return operands
-    made = tuple([maker.constant(x) if isinstance(x, numpy.ndarray) else None for x in operands])
+    maker = array_maker.get()
+    made = [maker.constant(x) if maker and isinstance(x, numpy.ndarray) else None for x in operands]
     if not any(x is not None for x in made) or not any(map(_has_recorded, operands)):
         return operands
     return tuple([x if array is None else array for x, array in zip(operands, made, strict=True)])
@@ -132,13 +132,13 @@ class ValueArray(numpy.ndarray[Any, Any]):
 
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc. Its results are arrays of this class, too."""
-        given = [plain(x) for x in with_constants(inputs)]
+        given = [x.view(numpy.ndarray) if type(x) is ValueArray else x for x in with_constants(inputs)]
         if "out" in kwargs:
             targets = kwargs.pop("out")
             getattr(ufunc, method)(*given, out=tuple(map(plain, targets)), **kwargs)
             return targets[0] if len(targets) == 1 else targets
         found = getattr(ufunc, method)(*given, **kwargs)
-        return found.view(ValueArray) if type(found) is numpy.ndarray and found.dtype == object else found
+        return found.view(ValueArray) if type(found) is numpy.ndarray and found.dtype.hasobject else found
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Apply a function of NumPy."""
