@@ -115,7 +115,7 @@ def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: 
 
 def with_constants(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """Replace large arrays of numbers by whole arrays, if a recording that has those combines them with its Values."""
-    if not any([isinstance(x, numpy.ndarray) and not x.dtype.hasobject for x in operands]):  # most operations
+    if not any(isinstance(x, numpy.ndarray) and not x.dtype.hasobject for x in operands):  # most operations
         return operands
     maker = array_maker.get()
     made = [maker.constant(x) if maker and isinstance(x, numpy.ndarray) else None for x in operands]
