@@ -66,6 +66,7 @@ FUNCTIONS = {
     "matmul": lambda a, x: (gnp.matmul(M, x.reshape(3, 4)) ** 2).sum() * a,
     "einsum": lambda a, x: (numpy.einsum("ij,j->i", M, a * x[:3]) ** 2).sum(),
     "made array": lambda a, x: ((M @ gnp.array([a, x[0], 2.0]) + gnp.array([x[1]]) * V) ** 2).sum(),
+    "appended": lambda a, x: ((M @ numpy.append(x[:2], a)) ** 2).sum(),
     "outer": lambda a, x: (numpy.outer(V, x[:4]) ** 2).sum() * a,
     "joined": lambda a, x: (numpy.concatenate([V, a * x]) ** 3).sum(),
     "list": lambda a, x: (gnp.exp(gnp.multiply(M, [a, x[0], 1.0])) - numpy.array([a, x[1], x[2]]) * M).sum(),
@@ -154,6 +155,7 @@ def test_arguments_look_and_behave_like_arrays():
         assert isinstance(w * w[0], ValueArray)
         w *= 2.0
         assert w is seen[-1]
+        assert isinstance(numpy.append(w, 1.0), ValueArray)
         total = numpy.add.reduce(w) + w.sum() + numpy.concatenate([w, w])[0]
         assert isinstance(total, Value)
         numpy.multiply(w, 3.0, out=w)

@@ -137,14 +137,13 @@ class ValueArray(numpy.ndarray[Any, Any]):
             targets = kwargs.pop("out")
             getattr(ufunc, method)(*given, out=tuple(map(plain, targets)), **kwargs)
             return targets[0] if len(targets) == 1 else targets
-        found = getattr(ufunc, method)(*given, **kwargs)
-        return found.view(ValueArray) if type(found) is numpy.ndarray and found.dtype.hasobject else found
+        return _with_class(getattr(ufunc, method)(*given, **kwargs))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Apply a function of NumPy."""
+        """Apply a function of NumPy. If the result is an array of Values, it has this class, too."""
         given = with_constants(args)
         if given is args:
-            return super().__array_function__(function, types, args, kwargs)
+            return _with_class(super().__array_function__(function, types, args, kwargs))
         return function(*map(plain, given), **kwargs)
 
     def __repr__(self) -> str:
@@ -153,7 +152,12 @@ class ValueArray(numpy.ndarray[Any, Any]):
 
 def of_recording(array: Any) -> Any:
     """Return an array of Values as a `ValueArray` if the innermost recording has whole arrays."""
-    return array if array_maker.get() is None or array.dtype != object else array.view(ValueArray)
+    return array if array_maker.get() is None else _with_class(array)
+
+
+def _with_class(found: Any) -> Any:
+    """Return a plain array of Values as a `ValueArray`, and any other object unchanged."""
+    return found.view(ValueArray) if type(found) is numpy.ndarray and found.dtype.hasobject else found
 
 
 def plain(operand: Any) -> Any:
