@@ -15,6 +15,7 @@ from gradwalk.arrays.layout_calls import LayoutCall, Pack, Slice, Unpack
 from gradwalk.program.calls.call import Result
 from gradwalk.program.tape import Indices, Tape
 from gradwalk.program.tracing.array_handle import ArrayHandle
+from gradwalk.value.convert import is_number
 from gradwalk.value.modes import depth, leaves_numbers_unknown, staging_level, with_gradient
 from gradwalk.value.node import level_of, primal_of, set_level
 from gradwalk.value.value import Value, with_rule
@@ -73,6 +74,22 @@ def constant(array: Any) -> Handle:
         return known
     made = _constants[key] = new_handle(ArrayKind(*numbers.shape), numbers)
     return made
+
+
+def handle_of(table: Any) -> Handle:
+    """Return the handle of an array of shape (rows, width) with numbers, or with numbers and Values."""
+    if table.dtype != object:
+        return constant(table)
+    [packed] = apply_layout(Pack(ArrayKind(*table.shape)), table.ravel().tolist())
+    assert isinstance(packed, Handle)
+    return packed
+
+
+def is_real(array: Any) -> bool:
+    """Return whether an array has real numbers and Values only."""
+    if array.dtype != object:
+        return array.dtype.kind in "fiub"
+    return all(isinstance(item, Value) or is_number(item) for item in array.flat)
 
 
 def apply_layout(call: LayoutCall, operands: Sequence[Any]) -> list[Any]:

@@ -125,3 +125,12 @@ def last_writes(places: NDArray[numpy.intp]) -> NDArray[numpy.intp]:
     """Return the indices of the assignments that remain if several ones write to the same place."""
     _, from_end = numpy.unique(places[::-1], return_index=True)
     return numpy.sort(len(places) - 1 - from_end)
+
+
+def check_shapes(shapes: Sequence[tuple[int, ...]]) -> None:
+    """Raise the `ValueError` of NumPy if arrays of these shapes cannot be broadcast."""
+    try:
+        numpy.broadcast_shapes(*shapes)
+    except ValueError:
+        text = " ".join(map(str, shapes))
+        raise ValueError(f"operands could not be broadcast together with shapes {text}") from None

@@ -13,6 +13,7 @@ import numpy
 from gradwalk.arrays import functions as _functions
 from gradwalk.arrays.array_loop import ArrayLoop, Span
 from gradwalk.arrays.array_switch import ArraySwitch
+from gradwalk.arrays.elements import Elements
 from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_here, constant, new_handle
 from gradwalk.arrays.kinds import ArrayKind, WholeCall
 from gradwalk.arrays.run.array_program import ArrayProgram, as_operand, lifted, uses_arrays
@@ -51,7 +52,10 @@ class Recorder:
         axis = array.shape.index(max(array.shape))
         moved = numpy.moveaxis(array, axis, 0)
         handle = constant(moved.reshape(moved.shape[0], -1))
-        return of_handle(handle, moved.shape[1:], axis, type_of(array))
+        made = of_handle(handle, moved.shape[1:], axis, type_of(array))
+        numbers = numpy.moveaxis(handle.numbers.reshape(moved.shape), 0, axis)
+        made.source = Elements(numbers.astype, [array.dtype])
+        return made
 
     def kind_of(self, operand: Any) -> ArrayKind | None:
         """Return the kind of an operand that is an array or a handle, or None if it is a number."""

@@ -21,22 +21,23 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 from gradwalk.arrays import rows
-from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_call, apply_layout, constant, step_level
-from gradwalk.arrays.keys import are_same, as_row_indices, last_writes, places_in
+from gradwalk.arrays.elements import Elements
+from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_call, apply_layout, handle_of, is_real, step_level
+from gradwalk.arrays.keys import are_same, as_row_indices, check_shapes, last_writes, places_in
 from gradwalk.arrays.kinds import ArrayKind
-from gradwalk.arrays.layout_calls import Gather, LayoutCall, MoveRows, Pack, Replace, Reshape, Slice, Unpack, selection
+from gradwalk.arrays.layout_calls import Gather, LayoutCall, MoveRows, Replace, Reshape, Slice, Unpack, selection
 from gradwalk.batching.vmap import vmap
 from gradwalk.program.tracing.array_handle import RecordedArray
 from gradwalk.trees.tree import type_of
 from gradwalk.value import arrays
-from gradwalk.value.arrays import Axis, as_array, counted_axes
+from gradwalk.value.arrays import Axis, ValueArray, as_array, counted_axes
 from gradwalk.value.convert import is_number
 from gradwalk.value.modes import RecordingError, depth, is_staging, is_without_gradient, with_gradient
 from gradwalk.value.node import number_type_of, with_number_type
 from gradwalk.value.value import Value
 
 _MOST_STEPS = 32  # elementwise functions of a row that are applied before the result is stored
-_MOST_TAKEN = 64  # small parts that are taken out of an array before it becomes an array of Values
+MOST_TAKEN = 64  # small parts that are taken out of an array before it becomes an array of Values
 _MOST_UNPACKED = 8  # rows or columns of an array that is unpacked, as in `a, b = x.T`
 _SMALL = 1000  # a part with fewer elements is small
 MOST_WIDTH = 2048  # numbers in a row
@@ -78,6 +79,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         self._taken = 0  # number of elements and slices that were taken
         self._in_order: Handle | None = None  # see `in_order`
         self._elements: Any = None  # the array of Values, once something has needed it
+        self.source: Elements | None = None  # computes the elements if they depend on no other array
         self._views: list[weakref.ref[TracedArray]] = []  # arrays that share their elements with this one
         self._base: tuple[TracedArray, Callable[[Any], Any]] | None = None  # the array that this one is a view of
         self.is_read_only = False  # as the results of `broadcast_to` and `diagonal`
@@ -89,20 +91,26 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         return numpy.ndarray  # for functions that ask `isinstance(x, numpy.ndarray)`
 
     @property
-    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+    def shape(self) -> tuple[int, ...]:
         """The shape of the array."""
+        if self._elements is not None:
+            return tuple(self._elements.shape)  # which `resize` changes
         shape: tuple[int, ...] = self.rows.shape
         return (*shape[: self.axis], self.count, *shape[self.axis :])
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        self.elements.shape = shape
 
     @property
     def ndim(self) -> int:  # type: ignore[override]
         """Number of axes."""
-        return int(self.rows.ndim) + 1
+        return len(self.shape)
 
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(self.rows.size) * self.count
+        return math.prod(self.shape)
 
     @property
     def dtype(self) -> Any:
@@ -161,6 +169,8 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
             if self._base is not None:
                 base, view = self._base
                 self._elements = view(base.elements)
+            elif self.source is not None:
+                self._elements = self.source.values.copy()
             else:
                 array = arrays.of_objects(self.unpacked(), self._stored_shape)
                 in_c_order = numpy.ascontiguousarray(numpy.moveaxis(array, 0, self.axis))  # its ravel() is a view
@@ -173,7 +183,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def truths(self) -> Any:
         """Return conditions as an array of bools. The recorded function branches on each of them."""
-        if self.is_whole:
+        if self.is_whole and self.source is None:
             array = arrays.of_objects(self.unpacked(), self._stored_shape)
             elements = self.noted(numpy.moveaxis(array, 0, self.axis))
         else:
@@ -243,6 +253,8 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def as_view(self, other: TracedArray, view: Callable[[Any], Any]) -> TracedArray:
         """Note that another array is a view of this one, which NumPy would make with `view`."""
         other._base = self, view
+        if self.source is not None:
+            other.source = Elements.of(view, [self.source])
         self._views.append(weakref.ref(other))
         return other
 
@@ -291,7 +303,13 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     # Parts
 
     def __iter__(self) -> Any:
-        if self.is_whole and self.ndim == 1 and self.size <= _MOST_TAKEN and self.note[0] is float:
+        if (
+            self.source is None
+            and self.is_whole
+            and self.ndim == 1
+            and len(self) <= MOST_TAKEN
+            and self.note[0] is float
+        ):
             return iter(self.unpacked())  # not ints, which may be used as indices if they are arguments
         if self.is_whole and self.ndim > 1 and len(self) <= _MOST_UNPACKED:
             return iter([self[i] for i in range(len(self))])
@@ -300,7 +318,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def __getitem__(self, key: Any) -> Any:
         return FUNCTIONS[operator.getitem](self, key)
 
-    def takes(self, size: int, most: int = _MOST_TAKEN) -> bool:
+    def takes(self, size: int, most: int = MOST_TAKEN) -> bool:
         """Return whether a part may be taken out of the array, and count it if it is small."""
         self._taken += size < _SMALL
         return self._taken <= max(most, self.size // 1000)
@@ -429,6 +447,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def _replace_by(self, other: TracedArray) -> None:
         self.rows, self.count, self.axis, self.steps = other.rows, other.count, other.axis, other.steps
         self._handle, self._in_order, self._level = other._handle, other._in_order, other._level
+        self.source = other.source
 
     def sliced(self, selected: slice) -> TracedArray:
         """Return the selected rows."""
@@ -498,7 +517,9 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         """Return a copy of the array."""
         if not self.is_whole:
             return self.elements.copy(order)
-        return TracedArray(self.rows.copy(), self.count, self.axis, self.steps, self._handle)
+        made = TracedArray(self.rows.copy(), self.count, self.axis, self.steps, self._handle)
+        made.source = self.source
+        return made
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         """Return a copy of the array. Its elements stay Values for `object`; other dtypes are as for an array."""
@@ -605,11 +626,16 @@ def as_objects(found: Any) -> Any:
 as_ints = numpy.frompyfunc(lambda x: with_number_type(x, int) if isinstance(x, Value) else int(x), 1, 1)
 
 
-def mapped(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
-    """Apply an elementwise function of arrays to rows; return `NOT_HANDLED` if it needs arrays of Values."""
+def mapped(function: Callable[..., Any], operands: Sequence[Any], of_elements: Callable[..., Any] | None = None) -> Any:
+    """Apply an elementwise function of arrays to rows; return `NOT_HANDLED` if it needs arrays of Values.
+
+    `of_elements`, if given, is a function that does the same for arrays in less time.
+    """
     given = [x.elements if isinstance(x, TracedArray) and not x.is_whole else x for x in operands]
+    if not all(map(_is_plain, given)):
+        return NOT_HANDLED  # such as a masked array
     whole = [x for x in given if isinstance(x, TracedArray)]
-    numpy.broadcast_shapes(*[as_array(x).shape for x in given])  # or raises ValueError
+    check_shapes([as_array(x).shape for x in given])
     places = {(x.ndim - x.axis, x.count) for x in whole}
     if len(places) != 1 or is_without_gradient():
         return NOT_HANDLED
@@ -627,9 +653,19 @@ def mapped(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
     if not is_real(found):
         return NOT_HANDLED
     made = TracedArray(found, count, found.ndim + 1 - place, 1 + max(x.steps for x in whole))
+    if all(x.source is not None for x in whole):
+        unchanged = [x.source if isinstance(x, TracedArray) else as_array(x).copy() for x in given]
+        made.source = Elements.of(of_elements or function, unchanged)
     if not is_staging() and found.size and all(is_condition(x) for x in found.flat):
         return made.numbers() != 0.0  # outside of staged functions, the numbers are known
     return made
+
+
+def _is_plain(x: Any) -> bool:
+    """Return whether NumPy treats an operand as a number or as an array of its own class."""
+    if isinstance(x, (TracedArray, Value, list, tuple, complex, numpy.generic)):
+        return True
+    return type(x) in (numpy.ndarray, ValueArray) or is_number(x)
 
 
 def row_of_operand(x: Any, place: int, count: int) -> Any:
@@ -647,19 +683,7 @@ def row_of_operand(x: Any, place: int, count: int) -> Any:
     if array.shape[axis] != count or array.size > MOST_WIDTH * count or not is_real(array):
         return NOT_HANDLED
     moved = numpy.moveaxis(array, axis, 0)
-    inner = moved.shape[1:]
-    table = moved.reshape(count, math.prod(inner))
-    if array.dtype != object:
-        return rows.row_of(constant(table), inner, type_of(array))
-    [packed] = apply_layout(Pack(ArrayKind(*table.shape)), table.ravel().tolist())
-    return rows.row_of(packed, inner, type_of(array))
-
-
-def is_real(array: Any) -> bool:
-    """Return whether an array has real numbers and Values only."""
-    if array.dtype != object:
-        return array.dtype.kind in "fiub"
-    return all(isinstance(item, Value) or is_number(item) for item in array.flat)
+    return rows.row_of(handle_of(moved.reshape(count, array.size // count)), moved.shape[1:], type_of(array))
 
 
 def is_condition(x: Any) -> bool:

@@ -54,10 +54,6 @@ class ReorderRows(WholeCall):
         super().__init__([kind])
         self._kind = kind
 
-    def with_gaps(self, operands: Indices) -> Indices:
-        """Return the elements: see `WholeCall.with_gaps`."""
-        return operands[1:]
-
     def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
         """Return the elements in the order of the permutation."""
         permutation, elements = map(numpy.asarray, operands)

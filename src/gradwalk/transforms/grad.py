@@ -14,7 +14,7 @@ from gradwalk.transforms.base import Argnums, Transform, conjugated, refuse_real
 from gradwalk.transforms.zero_derivatives import warn_of_zeros
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled
 from gradwalk.value.arrays import array_maker
-from gradwalk.value.modes import depth, new_mark, recorded
+from gradwalk.value.modes import depth, new_mark, recorded, refuses_nans
 from gradwalk.value.node import close_inputs, open_inputs, primal_of
 from gradwalk.value.sweep.backward import derivatives_within
 from gradwalk.value.value import Value
@@ -146,7 +146,7 @@ class Grad(Transform[P, R_co]):
 
 def _called(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call a function that may use large arrays of numbers. The caller must discard the context."""
-    array_maker.set(RECORDER)
+    array_maker.set(None if refuses_nans() else RECORDER)
     return f(*args, **kwargs)
 
 

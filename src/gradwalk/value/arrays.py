@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -12,6 +13,7 @@ import numpy
 from numpy.exceptions import AxisError
 
 from gradwalk.value.node import ValueNode, level_of, with_number_type
+from gradwalk.value.source.source_line import users_frame
 
 COMPARISONS: dict[Any, Callable[[Any, Any], Any]] = {
     numpy.less: operator.lt,
@@ -90,6 +92,7 @@ class ArrayMaker(Protocol):
 # The maker of the innermost recording. None if nothing is being recorded, or if the recording has numbers only.
 array_maker: ContextVar[ArrayMaker | None] = ContextVar("array_maker", default=None)
 
+_MANY = 4  # an array with more than one Value for so many numbers is computed number by number
 _NUMBERS = (complex, float, int, numpy.generic)
 
 
@@ -115,11 +118,12 @@ def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: 
 
 def with_constants(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """Replace large arrays of numbers by whole arrays, if a recording that has those combines them with its Values."""
-    if not any(isinstance(x, numpy.ndarray) and not x.dtype.hasobject for x in operands):  # most operations
+    if not any(type(x) is numpy.ndarray and not x.dtype.hasobject for x in operands):  # most operations
         return operands
     maker = array_maker.get()
-    made = [maker.constant(x) if maker and isinstance(x, numpy.ndarray) else None for x in operands]
-    if not any(x is not None for x in made) or not any(map(_has_recorded, operands)):
+    made = [maker.constant(x) if maker and type(x) is numpy.ndarray else None for x in operands]
+    size = max([x.size for x, array in zip(operands, made, strict=True) if array is not None], default=0)
+    if not _have_few_values(operands, size) or _is_called_by_pandas():
         return operands
     return tuple([x if array is None else array for x, array in zip(operands, made, strict=True)])
 
@@ -132,7 +136,7 @@ class ValueArray(numpy.ndarray[Any, Any]):
 
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc. Its results are arrays of this class, too."""
-        given = [x.view(numpy.ndarray) if type(x) is ValueArray else x for x in with_constants(inputs)]
+        given = [plain(x) for x in (inputs if kwargs or method != "__call__" else with_constants(inputs))]
         if "out" in kwargs:
             targets = kwargs.pop("out")
             getattr(ufunc, method)(*given, out=tuple(map(plain, targets)), **kwargs)
@@ -163,6 +167,19 @@ def _with_class(found: Any) -> Any:
 def plain(operand: Any) -> Any:
     """Return a `ValueArray` as an array of NumPy's class, and any other object unchanged."""
     return operand.view(numpy.ndarray) if type(operand) is ValueArray else operand
+
+
+def _have_few_values(operands: tuple[Any, ...], size: int) -> bool:
+    """Return whether operands have Values of an open recording, and few, compared with an array of some size."""
+    arrays = [as_array(x) for x in operands if isinstance(x, (ValueNode, list, tuple, numpy.ndarray))]
+    counts = [x.size for x in arrays if x.dtype.hasobject]
+    return max(counts, default=size) <= size // _MANY and any(map(_has_recorded, operands))
+
+
+def _is_called_by_pandas() -> bool:
+    """Return whether the operation is one of pandas, whose compiled code needs NumPy's arrays."""
+    name: str = users_frame(sys._getframe()).f_globals.get("__name__", "")
+    return name.partition(".")[0] == "pandas"
 
 
 def _has_recorded(operand: Any) -> bool:

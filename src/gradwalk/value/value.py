@@ -469,7 +469,8 @@ class Value(Methods):
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
             return apply.applied(opcode, inputs)
         try:
-            given = arrays.with_constants(inputs) if modes.recordings and nodes.level_of(self) else inputs
+            is_lifted = modes.recordings and nodes.level_of(self) and method == "__call__" and not kwargs
+            given = arrays.with_constants(inputs) if is_lifted else inputs
             return getattr(ufunc, method)(*[arrays.of_object(operand) for operand in given], **kwargs)
         except TypeError as error:  # NumPy does not support the function for objects, or out= cannot hold objects
             if modes.recordings == 0 or isinstance(error, modes.RecordingError):

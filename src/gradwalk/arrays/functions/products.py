@@ -10,15 +10,14 @@ import numpy
 
 from gradwalk import math
 from gradwalk.arrays import rows
-from gradwalk.arrays.handles import apply_here, apply_layout, constant
+from gradwalk.arrays.handles import apply_here, apply_layout, handle_of, is_real
 from gradwalk.arrays.kinds import ArrayKind
-from gradwalk.arrays.layout_calls import Pack, Reshape
+from gradwalk.arrays.layout_calls import Reshape
 from gradwalk.arrays.traced_array import (
     NOT_HANDLED,
     TracedArray,
     as_objects,
     implements,
-    is_real,
     is_whole,
     of_ordered,
     row_of_operand,
@@ -79,8 +78,7 @@ def matrix_handle(x: Any) -> Any:
     """Return the handle of a matrix, an array of Values or numbers."""
     kind = ArrayKind(*x.shape)
     if not is_whole(x):
-        is_constant = x.dtype != object
-        return constant(x) if is_constant else apply_layout(Pack(kind), x.ravel().tolist())[0]
+        return handle_of(x)
     handle: Any = x.in_order()
     return handle if handle.kind == kind else apply_layout(Reshape(handle.kind, kind), [handle])[0]
 

@@ -16,19 +16,19 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk import math
-from gradwalk.arrays.handles import Handle, apply_layout, constant
+from gradwalk.arrays.handles import Handle, apply_layout, constant, handle_of, is_real
 from gradwalk.arrays.keys import full_key, has_arrays, is_array, is_int, is_mask, places_in, places_of, rows_at
 from gradwalk.arrays.kinds import ArrayKind
-from gradwalk.arrays.layout_calls import Gather, Pack, Scatter
+from gradwalk.arrays.layout_calls import Gather, Scatter
 from gradwalk.arrays.traced_array import (
     FUNCTIONS,
+    MOST_TAKEN,
     MOST_WIDTH,
     NOT_HANDLED,
     TracedArray,
     as_objects,
     elements_of,
     implements,
-    is_real,
     is_whole,
     mapped,
 )
@@ -38,6 +38,7 @@ from gradwalk.value.arrays import as_array, of_objects
 # Rows that are taken out of an array before it becomes an array of Values. Rows are arrays, because the function may
 # change them, and calls on many short arrays are slower than instructions on their elements.
 _MOST_ROWS = 8
+_MOST_PARTS = 2  # small slices of an array whose elements can be computed one by one
 
 
 @implements(operator.getitem)
@@ -59,7 +60,8 @@ def _selected(a: TracedArray, key: Any) -> Any:
     if not isinstance(selected, slice):
         return _of_row(a, operator.index(selected), others, key)
     is_all = selected == slice(None)
-    if not is_all and not a.takes(len(range(a.count)[selected]) * a.rows.size):
+    most = MOST_TAKEN if a.source is None else _MOST_PARTS
+    if not is_all and not a.takes(len(range(a.count)[selected]) * a.rows.size, most):
         return None
     axis = sum(part is None or isinstance(part, slice) for part in parts[:place])
     array = a.copy() if is_all else a.sliced(selected)
@@ -75,6 +77,8 @@ def _of_row(a: TracedArray, index: int, others: tuple[Any, ...], key: Any) -> An
         return None
     if not -a.count <= index < a.count:
         raise IndexError(f"index {index} is out of bounds for axis {a.axis} with size {a.count}")
+    if is_element and a.source is not None:
+        return a.source.values[key]
     start = index % a.count
     array = a.sliced(slice(start, start + 1))
     if not is_element:
@@ -174,8 +178,7 @@ def column_of(x: Any, shape: Sequence[int]) -> Handle | None:
         return constant(array.ravel()[places, None])
     if array.size == 1:
         return TracedArray(array.reshape(()), len(places), 0).stored()
-    [column] = apply_layout(Pack(ArrayKind(array.size, 1)), array.ravel().tolist())
-    return _reordered(column, places)
+    return _reordered(handle_of(array.reshape(-1, 1)), places)
 
 
 def _reordered(column: Handle, places: NDArray[numpy.intp]) -> Handle:

@@ -46,6 +46,7 @@ _OF_INTS = {
     *(numpy.add, numpy.subtract, numpy.multiply, numpy.negative, numpy.absolute),
     *(numpy.floor_divide, numpy.remainder, numpy.maximum, numpy.minimum),
 }
+_OPERATORS = {numpy.add, numpy.subtract, numpy.multiply, numpy.true_divide, numpy.power, numpy.negative}
 _REDUCTIONS = {numpy.add: numpy.sum, numpy.maximum: numpy.max, numpy.minimum: numpy.min}
 
 
@@ -75,7 +76,7 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any]) -> Any:
         ufunc = _OF_BOOLS.get(ufunc, ufunc)
     if ufunc in _LOGICAL:
         return mapped(_of_conditions(ufunc), inputs)
-    found = mapped(numpy.frompyfunc(ufunc, ufunc.nin, 1), inputs)
+    found = mapped(numpy.frompyfunc(ufunc, ufunc.nin, 1), inputs, ufunc if ufunc in _OPERATORS else None)
     if isinstance(found, TracedArray) and types <= {bool, int} and ufunc in _OF_INTS:
         found.rows = as_objects(as_ints(found.rows))
     return found

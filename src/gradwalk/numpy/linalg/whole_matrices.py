@@ -13,11 +13,11 @@ from typing import Any
 import numpy
 
 from gradwalk.arrays.functions.products import array_of, matrix_handle
-from gradwalk.arrays.handles import apply_here
+from gradwalk.arrays.handles import apply_here, is_real
 from gradwalk.arrays.kinds import Allocate, ArrayKind, Constant, Operand, WholeCall, new_array
 from gradwalk.arrays.layout_calls import LayoutCall, MoveRows, Reshape
 from gradwalk.arrays.map_call import MapCall, Sizes
-from gradwalk.arrays.traced_array import is_real, is_whole
+from gradwalk.arrays.traced_array import is_whole
 from gradwalk.arrays.whole_calls import Product
 from gradwalk.numpy.linalg.elimination import log_determinant, lower_factor, substituted
 from gradwalk.numpy.linalg.implicit import solver
@@ -158,7 +158,10 @@ class LowerSolution(Solution):
             diagonal, rest = numpy.tril(matrix[block, block]), matrix[block, known]
             if self._is_transposed:
                 diagonal, rest = diagonal.T, matrix[known, block].T
-            found[block] = numpy.linalg.solve(diagonal, right[block] - rest @ found[known])
+            try:
+                found[block] = numpy.linalg.solve(diagonal, right[block] - rest @ found[known])
+            except numpy.linalg.LinAlgError:
+                found[block] = numpy.nan
         return found
 
     def _read(self, tape: Tape, matrix: int) -> int:
@@ -303,6 +306,10 @@ class LowerTriangle(LayoutCall):
         found = numpy.tril(numpy.asarray(operands[0]))
         found.flat[:: len(found) + 1] *= self._diagonal
         return [found]
+
+    def with_gaps(self, operands: Indices) -> Indices:
+        """Return no operand: there are always gaps. See `WholeCall.with_gaps`."""
+        return []
 
     def transposed(self) -> LowerTriangle:
         """Return the same call: it treats each element alone."""

@@ -292,7 +292,7 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         captured = recording.operands[count:]
         given = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
         conditions, outcomes = recording.branches
-        is_whole = recording.tape.has_arrays and uses_arrays(recording.tape)
+        is_whole = self._arrays is not None and recording.tape.has_arrays and uses_arrays(recording.tape)
         if recording.tape.has_arrays and not is_whole:
             captured, given = flat_operands(captured), flat_operands(given)
         made: Any = ArrayTrace if is_whole else JitTrace
