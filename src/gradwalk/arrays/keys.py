@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gradwalk.arrays.layout_calls import RowIndices
 
+MOST_WIDTH = 2048  # numbers in a row
 _MOST_KEPT = 1_000_000  # elements of a range that is kept
 _INDICES = (list, numpy.ndarray)  # the types of arrays of indices in a key
 
@@ -99,6 +100,11 @@ def _is_known(part: Any) -> bool:
     return part is None or part is Ellipsis or isinstance(part, slice) or is_int(part)
 
 
+def can_be_whole(places: NDArray[numpy.intp]) -> bool:
+    """Return whether the elements at some places can be an array with rows."""
+    return places.size > 0 and places.ndim > 0 and places.size // max(places.shape) <= MOST_WIDTH
+
+
 def as_row_indices(indices: NDArray[numpy.intp]) -> RowIndices:
     """Return indices as a slice if they have the same distance, else as they are."""
     start, step = int(indices[0]), int(indices[1] - indices[0]) if len(indices) > 1 else 1
@@ -125,12 +131,3 @@ def last_writes(places: NDArray[numpy.intp]) -> NDArray[numpy.intp]:
     """Return the indices of the assignments that remain if several ones write to the same place."""
     _, from_end = numpy.unique(places[::-1], return_index=True)
     return numpy.sort(len(places) - 1 - from_end)
-
-
-def check_shapes(shapes: Sequence[tuple[int, ...]]) -> None:
-    """Raise the `ValueError` of NumPy if arrays of these shapes cannot be broadcast."""
-    try:
-        numpy.broadcast_shapes(*shapes)
-    except ValueError:
-        text = " ".join(map(str, shapes))
-        raise ValueError(f"operands could not be broadcast together with shapes {text}") from None

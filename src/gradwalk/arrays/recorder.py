@@ -15,9 +15,10 @@ from gradwalk.arrays.array_loop import ArrayLoop, Span
 from gradwalk.arrays.array_switch import ArraySwitch
 from gradwalk.arrays.elements import Elements
 from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_here, constant, new_handle
+from gradwalk.arrays.keys import MOST_WIDTH
 from gradwalk.arrays.kinds import ArrayKind, WholeCall
 from gradwalk.arrays.run.array_program import ArrayProgram, as_operand, lifted, uses_arrays
-from gradwalk.arrays.traced_array import MOST_WIDTH, TracedArray, of_handle, of_ordered
+from gradwalk.arrays.traced_array import TracedArray, of_handle, of_ordered
 from gradwalk.program.calls.loop import Sizes
 from gradwalk.program.tape import Indices, Tape
 from gradwalk.program.tracing.array_handle import ArrayHandle, OpenedArray, TracedPart

@@ -66,6 +66,15 @@ def _in_row(f: Callable[[], T], level: int) -> T:
     return without_arrays(f)
 
 
+def check_shapes(shapes: Sequence[tuple[int, ...]]) -> None:
+    """Raise the `ValueError` of NumPy if arrays of these shapes cannot be broadcast."""
+    try:
+        numpy.broadcast_shapes(*shapes)
+    except ValueError:
+        text = " ".join(map(str, shapes))
+        raise ValueError(f"operands could not be broadcast together with shapes {text}") from None
+
+
 class _RowRecording(Recording):
     """The recording of the numbers of a row. The operands are the `RowNumber`s, and Values that all rows share."""
 

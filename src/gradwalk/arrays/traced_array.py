@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from gradwalk.arrays import rows
 from gradwalk.arrays.elements import Elements
 from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_call, apply_layout, handle_of, is_real, step_level
-from gradwalk.arrays.keys import are_same, as_row_indices, check_shapes, last_writes, places_in
+from gradwalk.arrays.keys import MOST_WIDTH, are_same, as_row_indices, can_be_whole, last_writes, places_in
 from gradwalk.arrays.kinds import ArrayKind
 from gradwalk.arrays.layout_calls import Gather, LayoutCall, MoveRows, Replace, Reshape, Slice, Unpack, selection
 from gradwalk.batching.vmap import vmap
@@ -40,7 +40,6 @@ _MOST_STEPS = 32  # elementwise functions of a row that are applied before the r
 MOST_TAKEN = 64  # small parts that are taken out of an array before it becomes an array of Values
 _MOST_UNPACKED = 8  # rows or columns of an array that is unpacked, as in `a, b = x.T`
 _SMALL = 1000  # a part with fewer elements is small
-MOST_WIDTH = 2048  # numbers in a row
 
 NOT_HANDLED = object()  # the result of a function that needs an array of Values
 
@@ -325,7 +324,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def at(self, places: NDArray[numpy.intp]) -> Any:
         """Return a copy of the elements at some places in C order, or None if it cannot be whole."""
-        if not _can_be_whole(places):
+        if not can_be_whole(places):
             return None
         column = self.column()
         [made] = apply_layout(selection(column.kind, as_row_indices(places.ravel())), [column])
@@ -435,7 +434,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         self._views = [reference for reference in self._views if reference() is not None]
 
     def _views_can_change(self) -> bool:
-        return all(_can_be_whole(places) for _, places in self._sharing())
+        return all(can_be_whole(places) for _, places in self._sharing())
 
     def _take_over(self, other: TracedArray) -> None:
         """Replace all elements by the elements of another array of the same shape, also in views."""
@@ -590,11 +589,6 @@ def of_ordered(
     return array
 
 
-def _can_be_whole(places: NDArray[numpy.intp]) -> bool:
-    """Return whether the elements at some places can be an array with rows."""
-    return places.size > 0 and places.ndim > 0 and places.size // max(places.shape) <= MOST_WIDTH
-
-
 def is_whole(x: Any) -> bool:
     """Return whether something is an array that is still one operand."""
     return isinstance(x, TracedArray) and x.is_whole
@@ -635,7 +629,7 @@ def mapped(function: Callable[..., Any], operands: Sequence[Any], of_elements: C
     if not all(map(_is_plain, given)):
         return NOT_HANDLED  # such as a masked array
     whole = [x for x in given if isinstance(x, TracedArray)]
-    check_shapes([as_array(x).shape for x in given])
+    rows.check_shapes([as_array(x).shape for x in given])
     places = {(x.ndim - x.axis, x.count) for x in whole}
     if len(places) != 1 or is_without_gradient():
         return NOT_HANDLED

@@ -12,11 +12,10 @@ import numpy
 from gradwalk import math
 from gradwalk.arrays.functions.subscripts import column_of
 from gradwalk.arrays.handles import apply_here, apply_layout
-from gradwalk.arrays.keys import places_in
+from gradwalk.arrays.keys import MOST_WIDTH, places_in
 from gradwalk.arrays.layout_calls import Accumulate, Join, Roll
 from gradwalk.arrays.traced_array import (
     FUNCTIONS,
-    MOST_WIDTH,
     NOT_HANDLED,
     TracedArray,
     as_ints,

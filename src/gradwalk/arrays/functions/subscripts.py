@@ -17,13 +17,22 @@ from numpy.typing import NDArray
 
 from gradwalk import math
 from gradwalk.arrays.handles import Handle, apply_layout, constant, handle_of, is_real
-from gradwalk.arrays.keys import full_key, has_arrays, is_array, is_int, is_mask, places_in, places_of, rows_at
+from gradwalk.arrays.keys import (
+    MOST_WIDTH,
+    full_key,
+    has_arrays,
+    is_array,
+    is_int,
+    is_mask,
+    places_in,
+    places_of,
+    rows_at,
+)
 from gradwalk.arrays.kinds import ArrayKind
 from gradwalk.arrays.layout_calls import Gather, Scatter
 from gradwalk.arrays.traced_array import (
     FUNCTIONS,
     MOST_TAKEN,
-    MOST_WIDTH,
     NOT_HANDLED,
     TracedArray,
     as_objects,
