@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
+from collections import deque
+
 import numpy
 import pytest
+from references import needs
 from whole_arrays import calls_of, compare_with_numbers
 
-from gradwalk import Value, grad, jit, loops, value_and_grad, vmap
+from gradwalk import Value, checkpoint, debug_nans, grad, jit, loops, no_grad, stop_gradient, value_and_grad, vmap
 from gradwalk import numpy as gnp
 from gradwalk.arrays import recorder
 from gradwalk.arrays.kinds import Constant
 from gradwalk.arrays.map_call import MapCall
 from gradwalk.arrays.whole_calls import Product
+from gradwalk.program.program import Program
 from gradwalk.value.arrays import ValueArray
+from gradwalk.value.modes import RecordingError
 
 generator = numpy.random.default_rng(7)
 V = generator.normal(size=20)
@@ -27,6 +33,38 @@ def assigned(a, x):
     y[5:9] *= x[1:5]
     y += V * x[11]
     return (y**2).sum()
+
+
+def sorted_and_changed(y):
+    y = numpy.sort(numpy.sin(y))
+    y[1:4] = 1.0
+    return y
+
+
+def windows(a, x):
+    y = a * V
+    total = y[3] * x[0] + (y**2).sum()
+    for i in range(0, 20, 4):
+        total = total + y[i : i + 4].sum() ** 2
+    return total + (y**3).sum()
+
+
+def changed_elements(a, x):
+    w = x[:1] * 1.0
+    y = V * w[0]
+    z = y + w * V
+    w *= 3.0
+    first = z[2]
+    y[2] = a
+    z += y
+    return first * z[2] + y[2] * (z * y[::-1]).sum() + w[0]
+
+
+def partly_constant(a, x):
+    y = a * V * x[0]
+    with no_grad():
+        first = y[0]
+    return (stop_gradient(first) + y[0]) * y[1] + loops.fori_loop(0, 3, lambda i, c: c * y[2] + y[3], a)
 
 
 def values_along_the_rows(a, x):
@@ -76,6 +114,13 @@ FUNCTIONS = {
     "loop": descended,
     "branch": lambda a, x: (a * V).sum() if (a * V).sum() > 0.0 else (x[0] * V**2).sum(),
     "sums": lambda a, x: numpy.cumsum(a * V)[-1] * numpy.prod(1.0 + 0.1 * a * V) + numpy.sort(x[0] * V)[4],
+    "part of a sort": lambda a, x: numpy.sort(numpy.sin(a * V))[5] ** 2 + numpy.sort(numpy.sin(x))[2:4].sum(),
+    "changed sort": lambda a, x: (sorted_and_changed(a * V) * sorted_and_changed(a * x)[2]).sum(),
+    "elements": lambda a, x: sum((a * V)[i] ** 2 * numpy.sin(x[0] - V * a)[i] for i in range(12)),
+    "iteration": lambda a, x: sum(y * y for y in a * V) + sum(row[1] ** 2 for row in M * x[:3]),
+    "windows": windows,
+    "changed elements": changed_elements,
+    "with and without gradient": partly_constant,
     "lanes": lambda a, x: vmap(lambda z: (z * a * V).sum())(x).sum(),
 }
 
@@ -142,6 +187,81 @@ def test_gradients_by_numbers_use_them_too(monkeypatch):
 
     assert value_and_grad(f)(0.5) == pytest.approx((0.25 * (V**2).mean(), (V**2).mean()))
     assert seen[-1] is not numpy.ndarray
+
+
+@pytest.mark.usefixtures("whole")
+def test_elements_are_computed_one_by_one():
+    f = jit(grad(lambda a: sum((a * V)[i] ** 2 for i in range(20))))
+    assert f(0.5) == pytest.approx(2 * 0.5 * (V**2).sum())
+    assert isinstance(f.latest.program, Program)  # of numbers
+
+
+class Convertible:
+    def __array__(self, dtype=None, copy=None):
+        return V
+
+
+@pytest.mark.usefixtures("whole")
+@pytest.mark.parametrize("other", [deque(V), range(20), Convertible(), numpy.ma.masked_array(V, V > 0.0)])
+def test_operands_of_other_classes_are_used_as_numpy_does(other):
+    expected = (0.5 * V) * other
+    for f in (lambda a: (a * V) * other, lambda a: numpy.multiply(a * V, other)):
+        found = grad(lambda a, f=f: f(a).sum())(0.5)
+        assert found == pytest.approx(expected.sum() / 0.5)
+
+
+@needs("pandas")
+def test_pandas_gets_ordinary_arrays(monkeypatch):
+    series = importlib.import_module("pandas").Series(V)
+    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
+    assert grad(lambda a: ((a * series) ** 2).sum())(0.5) == pytest.approx((V**2).sum())
+
+
+@pytest.mark.usefixtures("whole")
+def test_functions_without_a_form_for_values_get_the_numbers():
+    place = numpy.digitize(0.1, numpy.sort(V))
+    assert grad(lambda x: x[0] * numpy.digitize(x * 0.1, numpy.sort(V))[0])(numpy.ones(2)).tolist() == [place, 0.0]
+    with pytest.raises(RecordingError, match="int"):
+        jit(lambda a: INTS & a)(3.0)
+
+
+@pytest.mark.usefixtures("whole")
+def test_debug_nans_and_checkpoint():
+    with debug_nans():
+        assert grad(lambda a: (a * V).sum())(0.5) == pytest.approx(V.sum())
+
+    def f(a):
+        y = a * V
+        return checkpoint(lambda z: y.sum() * z)(a)
+
+    for way in (grad(f), jit(grad(f))):
+        assert way(0.5) == pytest.approx(V.sum())
+
+
+@pytest.mark.usefixtures("whole")
+def test_errors_of_numpy():
+    with pytest.raises(ValueError, match=r"could not be broadcast together with shapes \(20,\) \(12,\)"):
+        grad(lambda x: (V * x).sum())(numpy.ones(12))
+
+    def changed(a):
+        data = V.copy()
+        data += a
+        return data.sum()
+
+    with pytest.raises(RecordingError, match="Cannot cast ufunc 'add' output"):
+        jit(changed)(1.0)
+
+
+@pytest.mark.usefixtures("whole")
+def test_shapes_that_change_in_place():
+    def f(a):
+        y, z = a * V, a * V
+        y.shape = (4, 5)
+        z.resize((4, 5))
+        assert (z.shape, z.ndim, z.size) == ((4, 5), 2, 20)
+        return y[1, 2] * z[2, 1]
+
+    assert grad(f)(0.5) == pytest.approx(2 * 0.5 * V[7] * V[11])
 
 
 def test_arguments_look_and_behave_like_arrays():
