@@ -92,7 +92,7 @@ class ArrayMaker(Protocol):
 # The maker of the innermost recording. None if nothing is being recorded, or if the recording has numbers only.
 array_maker: ContextVar[ArrayMaker | None] = ContextVar("array_maker", default=None)
 
-_MANY = 4  # an array with more than one Value for so many numbers is computed number by number
+_MANY = 4  # numbers per Value: with fewer, elements are computed one by one
 _NUMBERS = (complex, float, int, numpy.generic)
 
 
