@@ -656,7 +656,7 @@ def mapped(function: Callable[..., Any], operands: Sequence[Any], of_elements: C
 
 
 def _is_plain(x: Any) -> bool:
-    """Return whether an operand is a number, a list, or an array of a class that NumPy does not ask for its operators."""
+    """Return whether an operand is a number, a list or an ordinary array. A masked array, for example, is not."""
     if isinstance(x, (TracedArray, Value, list, tuple, complex, numpy.generic)):
         return True
     return type(x) in (numpy.ndarray, ValueArray) or is_number(x)
