@@ -38,7 +38,7 @@ class Recorder:
         if isinstance(leaf, TracedArray):
             handle = leaf.in_order() if math.prod(leaf.shape) > 1 else None  # as in `Recording._numbers`
             return None if handle is None else _opened_again(leaf, handle)
-        if not isinstance(leaf, numpy.ndarray) or not _is_large(leaf):
+        if not isinstance(leaf, numpy.ndarray) or not self.is_large(leaf):
             return None
         axis = leaf.shape.index(max(leaf.shape))
         numbers = numpy.array(leaf, numpy.float64, order="C").reshape(leaf.shape[0], -1)  # a copy: `leaf` may change
@@ -46,10 +46,14 @@ class Recorder:
         number_type = int if leaf.dtype.kind in "iu" else float  # a bool argument is a float, as outside of arrays
         return OpenedArray(handle, numbers, partial(of_ordered, handle, leaf.shape, axis, number_type, is_input=True))
 
-    def constant(self, array: Any) -> TracedArray | None:
+    def is_large(self, array: Any) -> bool:
+        """Return whether an array becomes one operand of the current recording: see `ArrayMaker.is_large`."""
+        if array.size < LEAST_SIZE or array.dtype.kind not in "fiub" or depth() >= ROW_LEVEL - 1:
+            return False
+        return bool(array.size // max(array.shape) <= MOST_WIDTH)
+
+    def constant(self, array: Any) -> TracedArray:
         """Return a large array of numbers as a whole array: see `ArrayMaker.constant`."""
-        if not _is_large(array):
-            return None
         axis = array.shape.index(max(array.shape))
         moved = numpy.moveaxis(array, axis, 0)
         handle = constant(moved.reshape(moved.shape[0], -1))
@@ -110,13 +114,6 @@ class Recorder:
                 one = TreeDef(None, (shape,), types=(number_type,))
                 leaves.append(one.results(found if size(shape) else []))
         return treedef.unflatten(leaves)
-
-
-def _is_large(array: Any) -> bool:
-    """Return whether an array of real numbers is large enough to become one operand of the current recording."""
-    if array.size < LEAST_SIZE or array.dtype.kind not in "fiub" or depth() >= ROW_LEVEL - 1:
-        return False
-    return bool(array.size // max(array.shape) <= MOST_WIDTH)
 
 
 def _opened_again(array: TracedArray, outer: Handle) -> OpenedArray:

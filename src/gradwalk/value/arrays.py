@@ -84,8 +84,12 @@ class WholeArray:
 class ArrayMaker(Protocol):
     """Makes the whole arrays of a recording."""
 
-    def constant(self, array: Any) -> WholeArray | None:
-        """Return an array of numbers as a whole array, or None if it is small."""
+    def is_large(self, array: Any) -> bool:
+        """Return whether an array of real numbers is large enough to be one operand."""
+        ...
+
+    def constant(self, array: Any) -> WholeArray:
+        """Return such an array as a whole array."""
         ...
 
 
@@ -121,11 +125,13 @@ def with_constants(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     if not any(type(x) is numpy.ndarray and not x.dtype.hasobject for x in operands):  # most operations
         return operands
     maker = array_maker.get()
-    made = [maker.constant(x) if maker and type(x) is numpy.ndarray else None for x in operands]
-    size = max([x.size for x, array in zip(operands, made, strict=True) if array is not None], default=0)
-    if not _have_few_values(operands, size) or _is_called_by_pandas():
+    if maker is None:
         return operands
-    return tuple([x if array is None else array for x, array in zip(operands, made, strict=True)])
+    are_large = [type(x) is numpy.ndarray and maker.is_large(x) for x in operands]
+    size = max([x.size for x, is_large in zip(operands, are_large, strict=True) if is_large], default=0)
+    if not size or not _have_few_values(operands, size) or _is_called_by_pandas():
+        return operands
+    return tuple([maker.constant(x) if is_large else x for x, is_large in zip(operands, are_large, strict=True)])
 
 
 class ValueArray(numpy.ndarray[Any, Any]):
