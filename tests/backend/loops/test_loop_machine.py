@@ -236,4 +236,5 @@ def test_groups_of_two_sizes_share_constants_and_helpers(f, kind):
         t = numpy.linspace(0.1, 0.9, count, dtype=kind)
         lanes, llvm = (g(0.5, t).tolist() for g in batched)
         assert lanes == llvm
-    assert batched[1].statistics.backends[kind.__name__] in ("llvm", "lanes: gradwalk runs uncompiled")
+    if IS_COMPILED:
+        assert batched[1].statistics.backends[kind.__name__] == "llvm"
