@@ -14,9 +14,9 @@ _MOST_STEPS = 32  # functions that are applied one after the other
 
 
 class Elements:
-    """The elements of such an array, which are computed when the recorded function needs one of them.
+    """The elements of an array that depends on no other array. They are computed when the function needs one of them.
 
-    They are not taken out of the array: for each part that is taken, the derivative needs an array of zeros.
+    To take an element out of a whole array would cost more: its derivative is an array of zeros and one number.
 
     Args:
         function: A function of arrays.
