@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from programs import EVERY, EXTREME, OPCODES, Program, as_values, fewer, programs, without_constants
 from references import MPMATH, ROUNDED, at_50_digits, mpmath, not_real
 
-from gradwalk import Graph, Value, primitive
+from gradwalk import Graph, Value, debug, jit, loops, primitive
 from gradwalk.functions.reductions import sumprod
 from gradwalk.ops.compiled.templates import ADJOINT, OPERANDS, Instruction, Template, template
 from gradwalk.ops.table import TABLE
 from gradwalk.program.autodiff import derivative_templates
 from gradwalk.program.calls.call import Call, Expansion
+from gradwalk.program.calls.switch import Switch
 from gradwalk.program.code.opcodes import NAMES
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.value.apply import apply
@@ -371,11 +372,23 @@ class TestCalls:
         expected = [math.cos(0.375) * 2.25, math.cos(0.375) * 0.125]
         assert numbers == pytest.approx([*expected, *expected], rel=1e-14)
 
-    def test_equal_calls_are_not_shared(self):
+    def test_calls_are_appended_once_if_they_are_pure(self):
         tape = Tape()
-        x = tape.input()
-        function = cube
-        assert tape.call(function, [x, x]) != tape.call(function, [x, x])
+        x, y = tape.input(), tape.input()
+        assert tape.call(cube, [x, x]) != tape.call(cube, [x, x])
+        pure = Switch([tape.program([y])])
+        base = tape.call(pure, [x, y])
+        assert tape.call(pure, [x, y]) == base
+        assert tape.call(pure, [y, x]) != base
+        assert tape.call(Switch(pure.branches), [x, y]) != base
+
+    def test_switches_with_side_effects_are_not_pure(self):
+        def f(x):
+            return loops.cond(x > 0.0, lambda x: (debug.callback(lambda _: None, x), x)[1], lambda x: x, x)
+
+        [(function, _)] = jit(f).recorded(1.0).program.calls
+        assert isinstance(function, Switch)
+        assert not function.is_pure
 
 
 class TestLoading:

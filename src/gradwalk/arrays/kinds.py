@@ -61,6 +61,7 @@ class WholeCall(Call):
         kinds: The kind of each result that is an array, and None for each number.
     """
 
+    is_pure = True
     inputs: int
     overwritable = 0  # number of first operands whose memory the result may take
     cotangents: Sequence[int] | None = None  # the positions of the operands whose gaps the result has; None for all

@@ -57,6 +57,7 @@ class BatchCall(Call):
     """
 
     name = "vmap"
+    is_pure = True
     inputs: int
 
     def __init__(self, program: Program, sizes: Sizes, constants: NDArray[numpy.float64], backend: Backend) -> None:

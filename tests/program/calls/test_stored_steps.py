@@ -53,6 +53,11 @@ def test_sums_and_products_are_computed_again():
     assert reverse_pass(lambda i, c: c * c * 0.5 + c).stored is None
 
 
+def test_an_inner_loop_runs_once_in_the_forward_pass():
+    call = reverse_pass(lambda i, c: c * loops.while_loop(lambda s: s > 1.0, lambda s: 0.5 * s, 3.0 + c))
+    assert len(call.stored.forward.calls) == 1
+
+
 def test_results_of_inner_loops_are_stored():
     def step(i, c):
         return c * loops.while_loop(lambda s: s > 1.0, lambda s: 0.5 * s, 3.0 + c)

@@ -11,7 +11,7 @@ import pytest
 from alarms import alarm, needs_timers
 from checkout import IS_COMPILED
 
-from gradwalk import grad, jit, jvp, loops, value_and_grad, vmap
+from gradwalk import grad, jacrev, jit, jvp, loops, value_and_grad, vmap
 from gradwalk import math as gm
 from gradwalk.program.code.opcodes import NAMES
 from gradwalk.program.program import Program
@@ -40,8 +40,20 @@ def all_of(kind: type, statements) -> list[Statement]:
     return found
 
 
-def newton(x):
-    return loops.while_loop(lambda s: abs(s * s - x) > 1e-12, lambda s: 0.5 * (s + x / s), 1.0 + x)
+def newton(x, **options):
+    return loops.while_loop(lambda s: abs(s * s - x) > 1e-12, lambda s: 0.5 * (s + x / s), 1.0 + x, **options)
+
+
+def sum_of_roots(x, **options):
+    return loops.fori_loop(0, 30, lambda i, total: total + gm.sin(newton(x + i, **options)), 0.0)
+
+
+def twice(f):
+    return grad(grad(f))
+
+
+def forward_over_reverse(f):
+    return lambda x: jvp(grad(f), (x,), (1.0,))
 
 
 class TestArrays:
@@ -107,6 +119,50 @@ class TestSharing:
         names = [[NAMES[one.opcode] for one in all_of(Compute, loop.body)] for loop in (forward, backward)]
         assert names[0].count("exp") == 1
         assert "exp" not in names[1]
+
+
+class TestReversePassesThatDoNotDependOnTheCarry:
+    def test_the_loop_does_not_run_first(self):
+        found = routine_of(grad(sum_of_roots), 2.0).statements
+        assert [loop.is_reversed for loop in all_of(For, found)] == [True, True]  # of the sum, and of Newton's method
+        assert len(all_of(While, found)) == 1
+
+    def test_the_loop_runs_first_if_its_result_is_needed(self):
+        found = routine_of(value_and_grad(sum_of_roots), 2.0).statements
+        assert sorted(loop.is_reversed for loop in all_of(For, found)) == [False, True, True]
+        assert len(all_of(While, found)) == 2
+
+    def test_other_reverse_passes_read_the_same_intermediates(self):
+        def f(x):
+            return loops.fori_loop(0, 30, lambda i, c: (c[0] + gm.exp(x * i), c[1] + gm.exp(x * i) * i), (0.0, 0.0))
+
+        found = routine_of(jacrev(f), 0.5)
+        assert sorted(loop.is_reversed for loop in all_of(For, found.statements)) == [False, True, True]
+        assert [NAMES[one.opcode] for one in all_of(Compute, found.statements)].count("exp") == 1
+
+    @pytest.mark.parametrize("policy", [None, "sqrt", "binomial", 3])
+    @pytest.mark.parametrize("transform", [grad, value_and_grad, twice, forward_over_reverse])
+    def test_results_are_those_of_the_interpreter(self, transform, policy):
+        def f(x):
+            def step(c, y):
+                return c + gm.sin(newton(x + y)) * y, gm.exp(-y * x)
+
+            total, ys = loops.scan(step, 0.0, xs, checkpoint=policy)
+            return total + sum(ys * ys)
+
+        xs = numpy.linspace(0.5, 2.0, 40)
+        results = [jit(transform(f), backend=name)(0.75) for name in ("llvm", "lanes")]
+        assert results[0] == results[1]
+        batches = [jit(vmap(transform(f)), backend=name)(numpy.linspace(0.5, 1.0, 20)) for name in ("llvm", "lanes")]
+        numpy.testing.assert_array_equal(*batches)
+
+    def test_a_failure_of_the_loop_is_raised(self):
+        def f(x, y):
+            return loops.fori_loop(0, 3, lambda i, total: total + y + newton(x, max_steps=2) * 1.0, 0.0)
+
+        for name in ("llvm", "lanes"):
+            with pytest.raises(ValueError, match="the condition still holds after max_steps=2 steps"):
+                jit(grad(f, 1), backend=name)(50.0, 1.0)
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 8, 9, 10, 50])

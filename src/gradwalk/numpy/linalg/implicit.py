@@ -31,6 +31,7 @@ class Solve(Call):
     """
 
     name = "solve"
+    is_pure = True
     remedy = "LAPACK solves the linear system outside of the recorded program. Smaller systems become instructions"
 
     def __init__(self, size: int, is_transposed: bool) -> None:

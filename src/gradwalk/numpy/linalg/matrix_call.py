@@ -51,6 +51,7 @@ class MatrixCall(Call):
     """
 
     remedy = "NumPy computes it outside of the recorded program"
+    is_pure = True
 
     def __init__(self, rule: Rule, shape: Shape) -> None:
         self.name = rule.name

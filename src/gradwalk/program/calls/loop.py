@@ -81,6 +81,7 @@ class Loop(Call):
 
     name = "loop"
     kind = "loop"
+    is_pure = True
     inputs: int
 
     def __init__(
@@ -326,6 +327,7 @@ class LoopVjp(Call):
 
     name = "loop'"
     kind = "loop_back"
+    is_pure = True
 
     def __init__(self, loop: Loop, wanted: tuple[bool, ...]) -> None:
         self.loop = loop
@@ -371,6 +373,14 @@ class LoopVjp(Call):
         added = [tape.append("add", total, one) for total, one in zip(totals, found[carry:], strict=False)]
         names = [*self.loop.body.input_names, *_names("d", carry), *_names("total", fixed), *_names("dy", out)]
         return tape.program([*found[:carry], *added, *found[carry + fixed :]]).named(names, [])
+
+    @cached_property
+    def reads_states(self) -> bool:
+        """Whether the loop must run first, because the reverse pass depends on the carry or because it may fail."""
+        code = self.body.code
+        depends = code.depending([0 < i <= self.loop.sizes.carry for i in range(code.inputs)])
+        uses_carry = any(depends[code.first :]) or any(depends[index] for index in code.outputs)
+        return uses_carry or self.loop.condition is not None or _may_fail(self.loop.body)
 
     @cached_property
     def stored(self) -> StoredStep | None:
@@ -454,6 +464,18 @@ class LoopVjp(Call):
     def _flow(self) -> Flow:
         first = 1 + len(self.loop.all_inputs)
         return Flow(self.body.code, [(i, first + i) for i in range(self.loop.sizes.carry)])
+
+
+def _may_fail(program: Program) -> bool:
+    """Return whether a loop inside a program can take too many steps."""
+    waiting = [program]
+    while waiting:
+        for call, _ in waiting.pop().calls:
+            loop = call.loop if isinstance(call, LoopVjp) else call
+            if isinstance(loop, Loop) and loop.may_fail:
+                return True
+            waiting += call.parts
+    return False
 
 
 def _append_vjp(loop: Loop, tape: Tape, operands: Indices, seeds: Indices, wanted: Sequence[bool]) -> Indices:

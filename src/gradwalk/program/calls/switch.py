@@ -35,6 +35,7 @@ class Switch(Call):
         self.branches = self.parts = tuple(branches)
         self.described = f"one of {len(self.branches)} programs, selected by the first operand"
         self.shown_parts = [(f"branch {i}", branch) for i, branch in enumerate(self.branches)]
+        self.is_pure = all(call.is_pure for branch in self.branches for call, _ in branch.calls)
         self.inputs = 1 + self.branches[0].inputs
         self.outputs = len(self.branches[0].outputs)
 

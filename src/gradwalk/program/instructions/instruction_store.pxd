@@ -7,6 +7,7 @@ cdef class InstructionStore:
     cdef readonly list tables
     cdef readonly dict arrays
     cdef dict _table_numbers
+    cdef dict _pure_calls
     cdef readonly int inputs
     cdef int length
     cdef int *opcode

@@ -58,6 +58,7 @@ class InstructionStore:
     tables: list
     arrays: dict
     _table_numbers: dict  # table -> its position in `tables`
+    _pure_calls: dict  # id of a pure call and its operands -> the index of its first result
     inputs: cython.int
     length: cython.int
     opcode: cython.p_int
@@ -78,6 +79,7 @@ class InstructionStore:
         self.tables = []
         self.arrays = {}
         self._table_numbers = {}
+        self._pure_calls = {}
         self.inputs = 0
         self.length = 0
         self._capacity = 0
@@ -99,9 +101,16 @@ class InstructionStore:
         return self.intern_constant(number)
 
     def call(self, function: Any, operands: list) -> int:
-        """Append a call; return the index of its first result. The indices of its other results follow."""
+        """Append a call; return the index of its first result. The indices of its other results follow.
+
+        A pure call with the same operands is appended once: see `Call.is_pure`.
+        """
         position: cython.int
         base: cython.int = self.length
+        if function.is_pure:
+            base = self._pure_calls.setdefault((id(function), *operands), base)
+            if base != self.length:
+                return base
         self.calls.append((function, operands, base))
         for position in range(function.outputs):
             _append(self, _call, len(self.calls) - 1, position, 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.routine.limits import MEMORY
-from gradwalk.program.routine.lower_loops import Trail, backward, forward
+from gradwalk.program.routine.lower_loops import Trail, backward, forward, not_run
 from gradwalk.program.routine.lower_program import (
     Changing,
     LowerCall,
@@ -69,7 +69,10 @@ def _loop(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> S
 
 def _loop_back(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
     split, varies = call.loop.inputs, _vary(lowering, operands)
-    trail = _trail(lowering, call.loop, operands[:split], trails, varies=varies)
+    if trails:
+        trail = _trail(lowering, call.loop, operands[:split], trails, varies=varies)
+    else:
+        trail = not_run(lowering, call.loop, operands[:split], varies=varies)
     return backward(lowering, call, trail, operands[: call.loop.sizes.carry], operands[split:])
 
 

@@ -6,7 +6,7 @@ A reverse pass needs the carry before each step. Without checkpoints, the forwar
 intermediates that the reverse pass reads. With checkpoint="sqrt", the steps are split into about `sqrt(steps)`
 segments, and the forward pass stores the carry before each segment. The reverse pass runs each segment again, and then
 backwards. With other checkpoints, and for loops with a condition, the reverse pass follows a checkpoint plan, which
-starts from the carry before step 0.
+starts from the carry before step 0. If the reverse pass does not depend on the carry, the loop need not run first.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ Columns = list[tuple[Cell, int]]
 
 
 # The numbers that the reverse pass of a loop reads from the forward pass: the carry and the intermediates of each step;
-# the carry before each segment; or none, because the reverse pass follows a checkpoint plan.
-_ALL, _SEGMENTS, _PLAN = "all", "segments", "plan"
+# the carry before each segment; none, because the reverse pass follows a checkpoint plan; or nothing at all.
+_ALL, _SEGMENTS, _PLAN, _NOTHING = "all", "segments", "plan", "nothing"
 
 
 class States(NamedTuple):
@@ -83,13 +83,15 @@ class Trail(NamedTuple):
 
     Attributes:
         steps: The loop.
-        states: The states of all steps, or before each segment; empty if the reverse pass follows a checkpoint plan.
+        kept: The numbers that the reverse pass reads: `_ALL`, `_SEGMENTS`, `_PLAN` or `_NOTHING`.
+        states: The states of all steps, or before each segment; otherwise empty.
         step_count: The number of steps, or the counter that holds it.
         segment: The number of steps in a segment, or 0 if there are no segments.
         results: The results of the loop.
     """
 
     steps: _Steps
+    kept: str
     states: States
     step_count: int | str
     segment: int
@@ -200,7 +202,7 @@ class _Steps:
 
 def forward(lowering: Lowering, loop: Any, operands: Numbers, back: Any, *, varies: bool) -> Trail:
     """Append a loop; return its trail. `back` is a reverse pass of the loop that follows, or None."""
-    kept = _kept(lowering, loop) if back else ""
+    kept = _kept(lowering, loop) if back else _NOTHING
     steps = _Steps(lowering, loop, operands, back if kept != _PLAN else None, varies=varies)
     _, _, _, out = loop.sizes
     segment = math.isqrt(loop.steps) + 1 if kept == _SEGMENTS else 0
@@ -222,7 +224,13 @@ def forward(lowering: Lowering, loop: Any, operands: Numbers, back: Any, *, vari
         lowering.add(For(counter, loop.steps, body))
     groups = lowering.groups
     results = Numbers.of(groups, steps.carry.current()) + Numbers.of_row(groups, ys, out * (loop.steps or 0))
-    return Trail(steps, states, count, segment, results)
+    return Trail(steps, kept, states, count, segment, results)
+
+
+def not_run(lowering: Lowering, loop: Any, operands: Numbers, *, varies: bool) -> Trail:
+    """Return the trail of a loop that does not run before its reverse pass, which does not depend on the carry."""
+    steps = _Steps(lowering, loop, operands, None, varies=varies)
+    return Trail(steps, _NOTHING, _NO_STATES, loop.steps, 0, Numbers.of(lowering.groups, []))
 
 
 def _run_while(lowering: Lowering, steps: _Steps, loop: Any, states: States) -> str:
@@ -266,14 +274,14 @@ def backward(lowering: Lowering, call: Any, trail: Trail, start: Sequence[Operan
     loop = call.loop
     back = _StepsBack(lowering, call, trail, seeds)
     inner = lowering.name("i")
-    if trail.segment:
+    if trail.kept == _SEGMENTS:
         _run_segments_back(lowering, back, trail)
-    elif _kept(lowering, loop) == _PLAN:
+    elif trail.kept == _PLAN:
         _run_plan(lowering, back, trail, start)
     else:
         at: Position = ((inner, 1),)
         with lowering.nested() as body:
-            back.step(at, trail.states.row(at))
+            back.step(at, list(start) if trail.kept == _NOTHING else trail.states.row(at))
         lowering.add(For(inner, trail.step_count, body, is_reversed=True, step_of=trail.step_of(at)))
     if isinstance(trail.step_count, str):
         _lose(lowering, trail.step_count, loop, back.cotangents, back.totals)
@@ -375,7 +383,7 @@ class _StepsBack:
         stored = steps.stored_vary() if self.is_stored else []
         return [False, *[True] * carry, *consts, *xs, *[True] * (carry + fixed), *dys, *stored]
 
-    def step(self, at: Position, state: Sequence[Cell]) -> None:
+    def step(self, at: Position, state: Sequence[Operand]) -> None:
         """Append the step at a position. `state` has the carry, and the intermediates if they are stored."""
         lowering, call = self._lowering, self.call
         carry, fixed, row, _ = call.loop.sizes

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy
@@ -475,16 +476,19 @@ class _ProgramLowering:
     def _reversed(self, which: int) -> Iterator[tuple[tuple[int, tuple[int, ...]], Any]]:
         """Yield the key of the trail that a call leaves or uses, and the first reverse pass that uses it.
 
-        The key of a trail is the id of the loop and the indices of the loop's operands.
+        The key of a trail is the id of the loop and the indices of the loop's operands. A reverse pass that does not
+        depend on the carry needs no trail, unless other calls use it, too: the steps then compute intermediates once.
         """
         call, indices = self._code.calls[which]
         if call.kind == "loop_back":
-            yield (id(call.loop), indices[: call.loop.inputs]), call
-        for other, used in self._code.calls:
-            is_back = call.kind == "loop" and other.kind == "loop_back" and other.loop is call
-            if is_back and used[: call.inputs] == indices:
-                yield (id(call), indices), other
-                return
+            key = id(call.loop), indices[: call.loop.inputs]
+            if call.reads_states or sum(map(partial(_uses, key), self._code.calls)) > 1:
+                yield key, call
+        elif call.kind == "loop":
+            key = id(call), indices
+            backs = [other for other, used in self._code.calls if other is not call and _uses(key, (other, used))]
+            if backs:
+                yield key, backs[0]
 
     def _begin(self, loops: Loops) -> None:
         """Begin the innermost of these loops."""
@@ -609,6 +613,13 @@ def lowered_on_lanes(code: Code, uniform: int, lanes: int, lower_call: LowerCall
     outputs = lowering.program(code, inputs)
     lowering.store([Cell(RESULTS, i) for i in range(len(outputs))], outputs)
     return lowering.routine()
+
+
+def _uses(key: tuple[int, tuple[int, ...]], called: tuple[Any, tuple[int, ...]]) -> bool:
+    """Return whether a call, given with its operands, leaves or uses the trail with a key."""
+    call, operands = called
+    loop = call.loop if call.kind == "loop_back" else call
+    return id(loop) == key[0] and operands[: loop.inputs] == key[1]
 
 
 def _numbers_of(
