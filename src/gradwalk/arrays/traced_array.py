@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gradwalk.arrays import rows
 from gradwalk.arrays.elements import Elements
-from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_call, apply_layout, handle_of, is_real, step_level
+from gradwalk.arrays.handles import ROW_LEVEL, Handle, apply_call, apply_layout, step_level
 from gradwalk.arrays.keys import MOST_WIDTH, are_same, as_row_indices, can_be_whole, last_writes, places_in
 from gradwalk.arrays.kinds import ArrayKind
 from gradwalk.arrays.layout_calls import Gather, LayoutCall, MoveRows, Replace, Reshape, Slice, Unpack, selection
@@ -30,21 +30,19 @@ from gradwalk.batching.vmap import vmap
 from gradwalk.program.tracing.array_handle import RecordedArray
 from gradwalk.trees.tree import type_of
 from gradwalk.value import arrays
-from gradwalk.value.arrays import Axis, ValueArray, as_array, counted_axes
-from gradwalk.value.convert import is_number
-from gradwalk.value.modes import RecordingError, depth, is_staging, is_without_gradient, with_gradient
+from gradwalk.value.arrays import Axis, as_array, counted_axes
+from gradwalk.value.modes import depth, with_gradient
 from gradwalk.value.node import number_type_of, with_number_type
 from gradwalk.value.value import Value
 
-_MOST_STEPS = 32  # elementwise functions of a row that are applied before the result is stored
 MOST_TAKEN = 64  # small parts that are taken out of an array before it becomes an array of Values
 _MOST_UNPACKED = 8  # rows or columns of an array that is unpacked, as in `a, b = x.T`
 _SMALL = 1000  # a part with fewer elements is small
 
 NOT_HANDLED = object()  # the result of a function that needs an array of Values
 
-# Functions of NumPy, and functions of lists in gradwalk.math, that are implemented for these arrays: the package
-# `functions` adds them. Each takes the arguments of the function, and may return `NOT_HANDLED`.
+# Functions of NumPy and Python, and functions of lists in gradwalk.math, that are implemented for these arrays: the
+# package `functions` adds them. Each takes the arguments of the function, and may return `NOT_HANDLED`.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -265,7 +263,7 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def mapped(self, function: Callable[..., Any], operands: Sequence[Any]) -> Any:
         """Broadcast the operands and apply a function to each element: see `WholeArray.mapped`."""
-        found = mapped(numpy.frompyfunc(function, len(operands), 1), operands)
+        found = FUNCTIONS[map](numpy.frompyfunc(function, len(operands), 1), operands)
         return arrays.elementwise(function, tuple(map(elements_of, operands))) if found is NOT_HANDLED else found
 
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -618,71 +616,6 @@ def as_objects(found: Any) -> Any:
 
 
 as_ints = numpy.frompyfunc(lambda x: with_number_type(x, int) if isinstance(x, Value) else int(x), 1, 1)
-
-
-def mapped(function: Callable[..., Any], operands: Sequence[Any], of_elements: Callable[..., Any] | None = None) -> Any:
-    """Apply an elementwise function of arrays to rows; return `NOT_HANDLED` if it needs arrays of Values.
-
-    `of_elements`, if given, is a function that does the same for arrays in less time.
-    """
-    given = [x.elements if isinstance(x, TracedArray) and not x.is_whole else x for x in operands]
-    if not all(map(_is_plain, given)):
-        return NOT_HANDLED  # such as a masked array
-    whole = [x for x in given if isinstance(x, TracedArray)]
-    rows.check_shapes([as_array(x).shape for x in given])
-    places = {(x.ndim - x.axis, x.count) for x in whole}
-    if len(places) != 1 or is_without_gradient():
-        return NOT_HANDLED
-    [(place, count)] = places
-    for x in whole:
-        if x.steps > _MOST_STEPS:
-            x.stored()
-    aligned = [row_of_operand(x, place, count) for x in given]
-    if any(row is NOT_HANDLED for row in aligned):
-        return NOT_HANDLED
-    try:
-        found = as_objects(rows.in_rows(lambda: function(*aligned)))
-    except (RecordingError, TypeError, ValueError):  # of the function: with an array of Values it may succeed
-        return NOT_HANDLED
-    if not is_real(found):
-        return NOT_HANDLED
-    made = TracedArray(found, count, found.ndim + 1 - place, 1 + max(x.steps for x in whole))
-    if all(x.source is not None for x in whole):
-        unchanged = [x.source if isinstance(x, TracedArray) else as_array(x).copy() for x in given]
-        made.source = Elements.of(of_elements or function, unchanged)
-    if not is_staging() and found.size and all(is_condition(x) for x in found.flat):
-        return made.numbers() != 0.0  # outside of staged functions, the numbers are known
-    return made
-
-
-def _is_plain(x: Any) -> bool:
-    """Return whether an operand is a number, a list or an ordinary array. A masked array, for example, is not."""
-    if isinstance(x, (TracedArray, Value, list, tuple, complex, numpy.generic)):
-        return True
-    return type(x) in (numpy.ndarray, ValueArray) or is_number(x)
-
-
-def row_of_operand(x: Any, place: int, count: int) -> Any:
-    """Return what an operand is for each row. `place` is the position of the axis of rows, counted from the end."""
-    if isinstance(x, TracedArray):
-        return x.rows
-    if isinstance(x, Value) or not (isinstance(x, (list, tuple)) or getattr(x, "ndim", 0) > 0):
-        return as_array(x)
-    array = as_array(x)
-    if array.ndim < place:
-        return array
-    axis = array.ndim - place
-    if array.shape[axis] == 1:
-        return array.take(0, axis=axis)
-    if array.shape[axis] != count or array.size > MOST_WIDTH * count or not is_real(array):
-        return NOT_HANDLED
-    moved = numpy.moveaxis(array, axis, 0)
-    return rows.row_of(handle_of(moved.reshape(count, array.size // count)), moved.shape[1:], type_of(array))
-
-
-def is_condition(x: Any) -> bool:
-    """Return whether a number of a row is a comparison."""
-    return isinstance(x, (bool, numpy.bool_)) or (isinstance(x, Value) and number_type_of(x) is bool)
 
 
 _signature = lru_cache(inspect.signature)

@@ -10,6 +10,7 @@ import numpy
 
 from gradwalk import math
 from gradwalk.arrays import rows
+from gradwalk.arrays.functions.elementwise import row_of_operand
 from gradwalk.arrays.handles import apply_here, apply_layout, handle_of, is_real
 from gradwalk.arrays.kinds import ArrayKind
 from gradwalk.arrays.layout_calls import Reshape
@@ -20,7 +21,6 @@ from gradwalk.arrays.traced_array import (
     implements,
     is_whole,
     of_ordered,
-    row_of_operand,
 )
 from gradwalk.arrays.whole_calls import Product
 from gradwalk.value.arrays import Axis, as_array, of_objects, trapezoid

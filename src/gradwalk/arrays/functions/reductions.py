@@ -11,6 +11,7 @@ import numpy
 
 from gradwalk import math
 from gradwalk.arrays import rows
+from gradwalk.arrays.functions.elementwise import row_of_operand
 from gradwalk.arrays.handles import apply_here
 from gradwalk.arrays.traced_array import (
     FUNCTIONS,
@@ -20,7 +21,6 @@ from gradwalk.arrays.traced_array import (
     as_objects,
     implements,
     is_whole,
-    row_of_operand,
 )
 from gradwalk.batching.argmax import extreme, from_shares, share
 from gradwalk.batching.axes import spread

@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from gradwalk import math
+from gradwalk.arrays.functions.elementwise import mapped, row_of_operand
 from gradwalk.arrays.functions.subscripts import column_of
 from gradwalk.arrays.handles import apply_here, apply_layout
 from gradwalk.arrays.keys import MOST_WIDTH, places_in
@@ -23,9 +24,7 @@ from gradwalk.arrays.traced_array import (
     elements_of,
     implements,
     is_whole,
-    mapped,
     of_handle,
-    row_of_operand,
 )
 from gradwalk.arrays.whole_calls import ArgsortRows, ReorderRows
 from gradwalk.functions.extended import maximum, minimum

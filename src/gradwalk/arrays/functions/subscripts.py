@@ -16,6 +16,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk import math
+from gradwalk.arrays.functions.elementwise import mapped
 from gradwalk.arrays.handles import Handle, apply_layout, constant, handle_of, is_real
 from gradwalk.arrays.keys import (
     MOST_WIDTH,
@@ -39,7 +40,6 @@ from gradwalk.arrays.traced_array import (
     elements_of,
     implements,
     is_whole,
-    mapped,
 )
 from gradwalk.trees.tree import type_of
 from gradwalk.value.arrays import as_array, of_objects

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 
+from gradwalk.arrays.functions.elementwise import is_condition, mapped
 from gradwalk.arrays.traced_array import (
     FUNCTIONS,
     NOT_HANDLED,
@@ -19,8 +20,6 @@ from gradwalk.arrays.traced_array import (
     as_objects,
     called,
     implements,
-    is_condition,
-    mapped,
 )
 from gradwalk.trees.tree import type_of
 from gradwalk.value import arrays

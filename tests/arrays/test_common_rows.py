@@ -1,0 +1,62 @@
+"""Whole arrays with rows along different axes stay whole in elementwise functions."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+from whole_arrays import calls_of, compare_with_numbers
+
+from gradwalk import grad, jit
+from gradwalk import numpy as gnp
+from gradwalk.arrays import recorder
+from gradwalk.arrays.functions import elementwise
+from gradwalk.arrays.layout_calls import Pack, Unpack
+from gradwalk.arrays.traced_array import is_whole
+
+FUNCTIONS = {
+    "symmetric part": lambda a, m: (m[:, :3] + a * m[:, :3].T) / 2.0,
+    "difference of all pairs": lambda a, m: numpy.sin(a * m.ravel()[None, :] - m.ravel()[:, None]),
+    "product with a vector of columns": lambda a, m: m * (a * m[0]),
+    "product with a vector of rows": lambda a, m: m.T * (a + m[0])[:, None] - m[:1].T,
+    "three arrays": lambda a, m: gnp.where(m > 0.0, a * m[1], m[:, 1][:, None] * m[2]),
+    "stack and its transpose": lambda a, m: m.reshape(2, 3, 2) * a - m.reshape(2, 3, 2).transpose(2, 1, 0),
+    "vector and stack": lambda a, m: numpy.exp(m.reshape(2, 3, 2) * a * m.ravel()[:2]),
+    "outer": lambda a, m: numpy.multiply.outer(a * m[0], m.ravel()),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_derivatives_agree_with_the_numbers(name, monkeypatch):
+    def f(a, x):
+        found = FUNCTIONS[name](a, x.reshape(3, 4))
+        return (found * numpy.cos(numpy.arange(float(found.size))).reshape(found.shape)).sum()
+
+    compare_with_numbers(f, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (((x + x.T) / 2.0) ** 2).sum(),
+        lambda x: (x * x[0] * numpy.sin(x[:, 1])[:, None]).sum(),
+        lambda x: ((x[0][:, None] - x[1][None, :]) ** 2 * x).sum(),
+    ],
+)
+def test_arrays_stay_whole(f):
+    x = numpy.random.default_rng(1).normal(size=(80, 80))
+    recorded = jit(grad(f))
+    recorded(x)
+    assert not calls_of(recorded, Pack, Unpack)
+
+
+def test_a_result_with_too_long_rows_is_an_array_of_values(monkeypatch):
+    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
+    monkeypatch.setattr(elementwise, "MOST_WIDTH", 5)
+    whole = []
+
+    def f(x):
+        whole.extend(is_whole(x[:, None] * x[None, :n]) for n in (5, 6))
+        return x.sum()
+
+    jit(f)(numpy.ones(6))
+    assert whole == [True, False]
