@@ -98,6 +98,12 @@ def process(m: Library, parameters: Any, distances: Any, targets: Any) -> Any:
     return half @ half / 2.0 + m.numpy.log(m.numpy.diag(factor)).sum()
 
 
+def components(m: Library, a: Any) -> Any:
+    """Return a function of the squared eigenvectors of a symmetric matrix."""
+    _, vectors = m.numpy.linalg.eigh(a + a.T)
+    return m.numpy.sin(10.0 * vectors**2).sum()
+
+
 def calibration(days: Any, prices: Any) -> Callable[..., Any]:
     """Return the squared errors of a model of prices, whose data are not arguments."""
     return lambda m, p: ((p[0] * m.numpy.exp(p[1] * days) + p[2] - prices) ** 2).mean()
@@ -132,6 +138,8 @@ def problems(quick: bool) -> list[Problem]:
     points = generator.uniform(0.0, 10.0, 120 if quick else 400)
     distances, targets = (points[:, None] - points) ** 2, numpy.sin(points)
     days = numpy.linspace(0.0, 1.0, rows)
+    size = 70 if quick else 200
+    square = generator.normal(size=(size, size))
     rates = calibration(days, numpy.exp(0.3 * days) + 0.01 * masses)
     return [
         Problem(f"sum of exp(sin(x)) of {many:,} numbers, gradient", waves, [x]),
@@ -140,6 +148,7 @@ def problems(quick: bool) -> list[Problem]:
         Problem(f"springs to 4 neighbors of {rows:,} masses, gradient", springs(neighbors), [masses]),
         Problem(f"heat in a rod of {rows:,} cells, 20 steps, gradient", rod, [masses]),
         Problem(f"Gaussian process of {len(points)} points, gradient", process, [numpy.zeros(3), distances, targets]),
+        Problem(f"eigenvectors of a matrix of {size} x {size}, gradient", components, [square]),
         Problem(f"calibration on {rows:,} prices from outside, gradient", rates, [numpy.ones(3)]),
         Problem(f"logistic regression on {rows:,} rows, gradient", classification, [numpy.zeros(5), features, labels]),
         Problem(f"descent on {rows:,} rows, gradient", descent, [numpy.ones(5), features, labels]),

@@ -61,7 +61,7 @@ def mapped(function: Callable[..., Any], operands: Sequence[Any], of_elements: C
 
 
 def _with_common_rows(arrays: Sequence[TracedArray]) -> list[TracedArray]:
-    """Return whole arrays with their rows along one axis of the broadcast result, that of the largest array.
+    """Return whole arrays whose rows are along one axis of the broadcast result: the axis of rows of the largest array.
 
     Returns [] if an array or the result cannot be whole then.
     """

@@ -273,6 +273,23 @@ def _column_stack(tup: Sequence[Any]) -> Any:
     return _joined([part if part.ndim > 1 else part.reshape(-1, 1) for part in map(as_array, tup)], 1)
 
 
+@implements(numpy.block)
+def _block(arrays: Any) -> Any:
+    """Join the arrays of the innermost lists along the last axis, the results along the axis before, and so on."""
+    levels: list[Any] = [[arrays]]
+    while all(isinstance(part, list) and part for part in levels[-1]):
+        levels.append([x for part in levels[-1] for x in part])
+    leaves = levels.pop()
+    if any(isinstance(x, list) for x in leaves):
+        return NOT_HANDLED  # lists of different depths: NumPy raises the error
+    ndim = max(len(levels), *(as_array(x).ndim for x in leaves))
+    parts = [as_array(x).reshape(*[1] * (ndim - as_array(x).ndim), *as_array(x).shape) for x in leaves]
+    for i, lists in enumerate(reversed(levels)):
+        rest = iter(parts)
+        parts = [numpy.concatenate([next(rest) for _ in part], -1 - i) for part in lists]
+    return parts[0]
+
+
 @implements(numpy.append)
 def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
     return _concatenate([arr, values], axis)

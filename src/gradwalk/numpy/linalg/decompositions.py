@@ -14,11 +14,15 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.linalg import LinAlgError
 
+from gradwalk.arrays.traced_array import is_whole
 from gradwalk.numpy.arrays import are_known, holds_values, numbers, untyped
 from gradwalk.numpy.elementwise import greater
 from gradwalk.numpy.linalg.matrix_call import Rule, Shape, matrix_call
 from gradwalk.numpy.linalg.stacks import over_stacks, size_of
+from gradwalk.numpy.linalg.whole_matrices import whole_lower_solution
+from gradwalk.numpy.linalg.whole_matrix_call import whole_results
 from gradwalk.numpy.names.ufuncs import plain
+from gradwalk.value.arrays import as_array
 
 
 class EighResult(NamedTuple):
@@ -43,7 +47,7 @@ class SVDResult(NamedTuple):
     Vh: Any
 
 
-@over_stacks()
+@over_stacks(keeps_whole=True)
 def eigh(a: Any, UPLO: str = "L") -> EighResult:  # noqa: N803  NumPy's name
     """Compute the eigenvalues and eigenvectors of a symmetric matrix.
 
@@ -71,7 +75,7 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:  # noqa: N803  NumPy's name
     if not holds_values(a):
         return EighResult(*untyped.linalg.eigh(a, UPLO))
     size_of(a)
-    return EighResult(*matrix_call(_EIGH, a.shape).of((a + a.T) / 2.0))
+    return EighResult(*_results(_EIGH, (a + a.T) / 2.0))
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:  # noqa: N803  NumPy's name
@@ -87,7 +91,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:  # noqa: N803  NumPy's name
     Raises:
         LinAlgError: The matrix is not square.
     """
-    if not holds_values(numpy.asarray(a)):
+    if not holds_values(as_array(a)):
         return untyped.linalg.eigvalsh(a, UPLO)
     return eigh(a)[0]
 
@@ -115,7 +119,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
         >>> grad(lambda a: svd(a, compute_uv=False)[0])(numpy.array([[2.0, 0.0], [0.0, 1.0]])).tolist()
         [[1.0, 0.0], [0.0, 0.0]]
     """
-    a = numpy.asarray(a)
+    a = as_array(a)
     if not holds_values(a):
         found = untyped.linalg.svd(a, full_matrices, compute_uv)
         return SVDResult(*found) if compute_uv else found
@@ -140,7 +144,7 @@ def svdvals(x: Any) -> Any:
     return svd(x, compute_uv=False)
 
 
-@over_stacks()
+@over_stacks(keeps_whole=True)
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Compute the QR decomposition of a matrix. Derivatives exist if the leading columns are linearly independent.
 
@@ -171,7 +175,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
             'qr(mode="complete") needs a matrix of Values that is square or wide, because the further '
             f'columns of Q have no derivatives, got the shape {a.shape}: pass mode="reduced"'
         )
-    q, r = matrix_call(_QR, (rows, min(rows, columns))).of(a[:, :rows])
+    q, r = _results(_QR, a[:, :rows])
     if columns > rows:
         r = numpy.concatenate([r, q.T @ a[:, rows:]], axis=1)
     return r if mode == "r" else QRResult(q, r)
@@ -192,7 +196,7 @@ def pinv(a: Any, rtol: float | None = None) -> Any:
         >>> pinv(numpy.array([[2.0], [0.0]])).tolist()
         [[0.5, 0.0]]
     """
-    a = numpy.asarray(a)
+    a = as_array(a)
     if not holds_values(a):
         return numpy.linalg.pinv(a) if rtol is None else numpy.linalg.pinv(a, rtol)
     chosen = 10.0 * _precision(a.shape) if rtol is None else rtol
@@ -224,7 +228,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, An
         >>> grad(lambda b: lstsq(a, b)[0][0])(numpy.array([1.0, 2.0, 4.0])).round(6).tolist()
         [0.833333, 0.333333, -0.166667]
     """
-    a, b = numpy.asarray(a), numpy.asarray(b)
+    a, b = as_array(a), as_array(b)
     if not holds_values(a, b):
         return numpy.linalg.lstsq(a, b, rcond)
     if a.ndim != 2 or b.ndim not in (1, 2) or len(a) != len(b):
@@ -246,13 +250,13 @@ def matrix_rank(a: Any, rtol: float | None = None) -> Any:
     Returns:
         An int or an array of ints. In a recorded function, Values with derivative 0.
     """
-    a = numpy.asarray(a)
+    a = as_array(a)
     if a.ndim < 2:
         return numpy.linalg.matrix_rank(numbers(a))
     return _rank(svdvals(numbers(a) if are_known(a) else a), _precision(a.shape) if rtol is None else rtol)
 
 
-@over_stacks()
+@over_stacks(keeps_whole=True)
 def expm(a: Any) -> Any:
     """Compute the exponential of a matrix, like `jax.scipy.linalg.expm`.
 
@@ -274,17 +278,17 @@ def expm(a: Any) -> Any:
         [[1.0, 1.0], [0.0, 1.0]]
     """
     size_of(a)
-    return matrix_call(_EXPM, a.shape).of(a)[0] if holds_values(a) else _exponential(a.astype(float))
+    return _results(_EXPM, a)[0] if holds_values(a) else _exponential(a.astype(float))
 
 
-@over_stacks()
+@over_stacks(keeps_whole=True)
 def _thin_svd(a: Any) -> SVDResult:
-    return SVDResult(*matrix_call(_SVD, a.shape).of(a))
+    return SVDResult(*_results(_SVD, a))
 
 
-@over_stacks()
+@over_stacks(keeps_whole=True)
 def _pinv_of_values(a: Any, rtol: float) -> Any:
-    return matrix_call(_pinv_rule(float(rtol)), a.shape).of(a)[0]
+    return _results(_pinv_rule(float(rtol)), a)[0]
 
 
 def _rank(values: Any, rtol: float) -> Any:
@@ -297,6 +301,12 @@ eig = plain(numpy.linalg.eig)
 eigvals = plain(numpy.linalg.eigvals)
 
 
+def _results(rule: Rule, a: Any) -> list[Any]:
+    """Return the results of a rule for a matrix of Values."""
+    found = whole_results(rule, a)
+    return matrix_call(rule, a.shape).of(a) if found is None else found
+
+
 def _precision(shape: Shape) -> float:
     return float(max(shape[-2:]) * numpy.finfo(float).eps)
 
@@ -304,7 +314,7 @@ def _precision(shape: Shape) -> float:
 def _eigh_tangent(_: Any, results: Any, da: Any) -> list[Any]:
     values, vectors = results
     turned = vectors.T @ (da + da.T) @ vectors / 2.0
-    mixed = _divided(turned, lambda i, j: values[j] - values[i])
+    mixed = _divided(turned, values[None, :] - values[:, None])
     return [numpy.diagonal(turned), vectors @ mixed]
 
 
@@ -312,12 +322,9 @@ def _svd_tangent(a: Any, results: Any, da: Any) -> list[Any]:
     u, s, vt = results
     turned = u.T @ da @ vt.T
     by_columns, by_rows = turned * s, turned.T * s
-
-    def gap(i: int, j: int) -> Any:
-        return (s[j] - s[i]) * (s[j] + s[i])
-
-    du = u @ _divided(by_columns + by_columns.T, gap)
-    dv = vt.T @ _divided(by_rows + by_rows.T, gap)
+    gaps = (s[None, :] - s[:, None]) * (s[None, :] + s[:, None])
+    du = u @ _divided(by_columns + by_columns.T, gaps)
+    dv = vt.T @ _divided(by_rows + by_rows.T, gaps)
     rows, columns = a.shape
     if rows > columns:
         moved = da @ vt.T
@@ -328,19 +335,37 @@ def _svd_tangent(a: Any, results: Any, da: Any) -> list[Any]:
     return [du, numpy.diagonal(turned), dv.T]
 
 
+def _divided(matrix: Any, gaps: Any) -> Any:
+    """Divide the elements of a matrix by gaps; elements of the diagonal become 0."""
+    if is_whole(matrix):
+        on_diagonal = numpy.eye(len(matrix))
+        return numpy.where(on_diagonal == 1.0, 0.0, matrix / (gaps + on_diagonal))
+    size = range(len(matrix))
+    rows = [[0.0 if i == j else matrix[i, j] / gaps[i, j] for j in size] for i in size]
+    return numpy.array(rows, object).reshape(matrix.shape)
+
+
 def _qr_tangent(_: Any, results: Any, da: Any) -> list[Any]:
     q, r = results
-    columns: list[Any] = []  # of da r⁻¹
-    for j in range(len(r)):
-        rest = da[:, j]
-        for k, column in enumerate(columns):
-            rest = rest - column * r[k, j]
-        columns.append(rest / r[j, j])
-    ratio = numpy.stack(columns, axis=1)
+    ratio = _of_upper_triangle(da, r)
     turned = q.T @ ratio
     lower = numpy.tril(turned, -1)
     upper = turned - lower + lower.T
     return [ratio - q @ upper, numpy.triu(upper @ r)]
+
+
+def _of_upper_triangle(a: Any, r: Any) -> Any:
+    """Return a r⁻¹, for an upper triangular r."""
+    found = whole_lower_solution(r.T, a.T, is_transposed=False)
+    if found is not None:
+        return found.T
+    columns: list[Any] = []
+    for j in range(len(r)):
+        rest = a[:, j]
+        for k, column in enumerate(columns):
+            rest = rest - column * r[k, j]
+        columns.append(rest / r[j, j])
+    return numpy.stack(columns, axis=1)
 
 
 def _pinv_tangent(a: Any, results: Any, da: Any) -> list[Any]:
@@ -349,13 +374,6 @@ def _pinv_tangent(a: Any, results: Any, da: Any) -> list[Any]:
     of_residuals = p @ p.T @ da.T @ (numpy.eye(rows) - a @ p)
     of_null_space = (numpy.eye(columns) - p @ a) @ da.T @ p.T @ p
     return [of_residuals + of_null_space - p @ da @ p]
-
-
-def _divided(matrix: Any, divisor: Any) -> Any:
-    """Divide each element outside of the diagonal by a function of its indices; elements of the diagonal become 0."""
-    size = range(len(matrix))
-    rows = [[0.0 if i == j else matrix[i, j] / divisor(i, j) for j in size] for i in size]
-    return numpy.array(rows, object).reshape(matrix.shape)
 
 
 def _expm_tangent(a: Any, _: Any, da: Any) -> list[Any]:

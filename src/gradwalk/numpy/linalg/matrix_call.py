@@ -88,7 +88,7 @@ class MatrixCall(Call):
         rest = iter(adjoints)
         groups = [list(itertools.islice(rest, size)) for size in self._sizes]
         has_adjoint = tuple([any(i != NO_INDEX for i in group) for group in groups])
-        seeds = instantiate_zeros(tape, [i for group in _chosen(groups, has_adjoint) for i in group])
+        seeds = instantiate_zeros(tape, [i for group in chosen(groups, has_adjoint) for i in group])
         program = _pulled(self._rule, self._shape, has_adjoint)
         results = range(base, base + self.outputs)
         return tape.inline(program, [*operands, *results, *seeds, *[tape.constant(0.0)] * len(operands)])
@@ -122,13 +122,13 @@ def _pulled(rule: Rule, shape: Shape, has_adjoint: tuple[bool, ...]) -> Program:
     """
     recording = Recording(staged=True)
     shapes = rule.shapes(shape)
-    inputs = _inputs(recording, [shape, *shapes, *_chosen(shapes, has_adjoint), shape])
+    inputs = _inputs(recording, [shape, *shapes, *chosen(shapes, has_adjoint), shape])
     matrix, results, adjoints = inputs[0], inputs[1 : len(shapes) + 1], inputs[len(shapes) + 1 : -1]
     if rule.cotangent is not None:
         return _program(recording, rule.cotangent, [matrix, adjoints])
 
     def product(matrix: Any, results: Any, adjoints: Any, tangent: Any) -> Any:
-        tangents = _chosen(rule.tangent(matrix, results, tangent), has_adjoint)
+        tangents = chosen(rule.tangent(matrix, results, tangent), has_adjoint)
         return sum([numpy.sum(x * y) for x, y in zip(tangents, adjoints, strict=True)])
 
     [index], _ = recording.run(product, [matrix, results, adjoints, inputs[-1]], {})
@@ -147,7 +147,8 @@ def _program(recording: Recording, f: Callable[..., Any], args: list[Any]) -> Pr
     return recording.tape.program(indices)
 
 
-def _chosen(items: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+def chosen(items: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+    """Return the items with a flag."""
     return [item for item, flag in zip(items, flags, strict=True) if flag]
 
 

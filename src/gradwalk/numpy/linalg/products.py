@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from gradwalk.arrays.traced_array import is_whole
 from gradwalk.complex_numbers.complex_array import has_complex
 from gradwalk.numpy.arrays import holds_values
 from gradwalk.numpy.complex_parts import refuse_complex
@@ -46,6 +47,8 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
         if dimensions == 2 and ord not in (None, "fro", 1, -1, numpy.inf, -numpy.inf):
             refuse_complex(f"linalg.norm with ord={ord!r}", x)
         x = absolute(x)
+    if ord == "fro" and dimensions == 2 and is_whole(x):
+        return numpy.sqrt(numpy.sum(x * x, axis, keepdims=keepdims))
     if not holds_values(x) or ord is None or dimensions not in (1, 2):
         return numpy.linalg.norm(x, ord, axis, keepdims)
     if dimensions == 1 and not isinstance(ord, str):
@@ -147,13 +150,15 @@ def matrix_power(a: Any, n: int) -> Any:
     a = as_array(a)
     if not holds_values(a):
         return numpy.linalg.matrix_power(a, n)
-    power = numpy.broadcast_to(numpy.eye(size_of(a[(0,) * (a.ndim - 2)])), a.shape).astype(object)
+    identity = numpy.eye(size_of(a[(0,) * (a.ndim - 2)]))
+    power = None
     base, rest = (a if n >= 0 else inv(a)), abs(n)
     while rest:
-        power = power @ base if rest % 2 else power
+        if rest % 2:
+            power = base if power is None else power @ base
         rest //= 2
         base = base @ base if rest else base
-    return power
+    return numpy.broadcast_to(identity, a.shape).astype(object) if power is None else power
 
 
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
@@ -203,6 +208,8 @@ def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
         An array, or a number.
     """
     x1, x2 = numpy.moveaxis(as_array(x1), axis, -1), numpy.moveaxis(as_array(x2), axis, -1)
+    if is_whole(x1) or is_whole(x2):
+        return numpy.sum(x1 * x2, axis=-1)
     return numpy.matmul(numpy.conj(x1)[..., numpy.newaxis, :], x2[..., numpy.newaxis])[..., 0, 0][()]
 
 
