@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,14 @@ DOCS = ROOT / "docs"
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if page != DOCS / "README.md"]  # shown on GitHub instead
 
 sys.path.append(str(ROOT / "tools"))
+
+
+def site_in(folder: Path) -> Path:
+    """Return the built site. It is in `folder`, or in the folder GRADWALK_SITE, so that several suites can share it."""
+    shared = Path(os.environ.get("GRADWALK_SITE", folder / "site"))
+    if not shared.exists():
+        shutil.move(built(folder / "new"), shared)
+    return shared
 
 
 def built(folder: Path) -> Path:

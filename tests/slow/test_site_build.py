@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from documentation import DOCS, PAGES, built
+from documentation import DOCS, PAGES, site_in
 from test_readme import blocks, expected
 from test_site import resolved
 from website.names import public_names
@@ -43,7 +43,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     pytest.importorskip("furo")
-    return built(tmp_path_factory.mktemp("site"))
+    return site_in(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="module")

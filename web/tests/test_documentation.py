@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import pytest
-from documentation import built
+from documentation import site_in
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 WIDTHS = (390, 1280, 1920)
@@ -36,7 +36,7 @@ LINKED = """() => [
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("furo")
-    return built(tmp_path_factory.mktemp("site"))
+    return site_in(tmp_path_factory.mktemp("site"))
 
 
 def documents(site: Path) -> list[Path]:
