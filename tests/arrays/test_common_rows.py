@@ -60,3 +60,35 @@ def test_a_result_with_too_long_rows_is_an_array_of_values(monkeypatch):
 
     jit(f)(numpy.ones(6))
     assert whole == [True, False]
+
+
+PRODUCTS = {
+    "tensordot": lambda a, m: numpy.tensordot(a * m.reshape(3, 2, 2), m.reshape(2, 3, 2), ([0, 2], [1, 0])),
+    "tensordot of all axes": lambda a, m: numpy.tensordot(a * m, m) * m,
+    "tensordot of one axis": lambda a, m: numpy.tensordot(m, a * m.T, 1),
+    "tensordot of no axes": lambda a, m: numpy.tensordot(a * m, m[0], 0),
+    "multi_dot": lambda a, m: numpy.linalg.multi_dot([m[:, 0], a * m, m.T, m]),
+    "multi_dot with a vector": lambda a, m: numpy.linalg.multi_dot([a * m.T, m, m[0]]),
+    "einsum of matrices": lambda a, m: numpy.einsum("ij,kj->ki", a * m, m[:2] ** 2),
+    "einsum of stacks": lambda a, m: numpy.einsum("ijk,kil->lj", a * m.reshape(2, 3, 2), m.reshape(2, 2, 3)),
+    "einsum of rows": lambda a, m: numpy.einsum("ij,ji->j", a * m, m.T),
+    "einsum of all elements": lambda a, m: numpy.einsum("ij,ij->", a * m, m) * m,
+    "einsum of three": lambda a, m: numpy.einsum("ij,i,j->ij", a * m, m[:, 0], m[1]),
+    "einsum of one": lambda a, m: numpy.einsum("ij->j", a * m),
+    "einsum with a diagonal": lambda a, m: numpy.einsum("ii,ij->j", a * m[:, :3], m),
+    "inner": lambda a, m: numpy.inner(a * m, m[:2]),
+    "inner of vectors": lambda a, m: numpy.inner(a * m[0], m[1]) * m,
+    "kron": lambda a, m: numpy.kron(a * m[:, :3], m),
+    "kron with a vector": lambda a, m: numpy.kron(a * m[0], m[:, :2]),
+    "dstack": lambda a, m: numpy.dstack([m, a * m, m.reshape(3, 4, 1) ** 2]),
+    "dstack of vectors": lambda a, m: numpy.dstack([m[0], a * m[1]]),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_and_stacks_agree_with_the_numbers(name, monkeypatch):
+    def f(a, x):
+        found = PRODUCTS[name](a, x.reshape(3, 4))
+        return (found * numpy.cos(numpy.arange(float(found.size))).reshape(found.shape)).sum()
+
+    compare_with_numbers(f, monkeypatch)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math as plain_math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -23,9 +24,10 @@ from gradwalk.arrays.traced_array import (
     of_ordered,
 )
 from gradwalk.arrays.whole_calls import Product
-from gradwalk.value.arrays import Axis, as_array, of_objects, trapezoid
+from gradwalk.value.arrays import Axis, as_array, counted_axes, of_objects, trapezoid
 
 _MOST_MULTIPLICATIONS = 64  # for one row, in a product of matrices that is computed row by row
+_MOST_REPEATED = 4  # how often elementwise products of einsum may repeat each element
 _MOST_SHIFTS = 32  # elements of the shorter vector of a convolution
 _LEAST_WHOLE = 1000  # numbers in a product or another matrix that stays whole
 
@@ -121,7 +123,7 @@ def _outer(a: Any, b: Any) -> Any:
 
 @implements(numpy.einsum)
 def _einsum(subscripts: Any, /, *operands: Any, optimize: Any = False) -> Any:
-    """Return a sum of products, if all whole arrays have their rows along the same index."""
+    """Return a sum of products of elements."""
     whole = [x for x in operands if isinstance(x, TracedArray)]
     if not isinstance(subscripts, str) or "." in subscripts or not all(x.is_whole for x in whole):
         return NOT_HANDLED
@@ -130,12 +132,19 @@ def _einsum(subscripts: Any, /, *operands: Any, optimize: Any = False) -> Any:
     is_valid = len(set(result)) == len(result) and set(result) <= set("".join(terms))
     if not is_valid or [len(term) for term in terms] != [x.ndim for x in operands]:
         return NOT_HANDLED  # NumPy raises the error
+    found = _einsum_of_rows(operands, terms, result)
+    return _einsum_of_arrays(operands, terms, result) if found is NOT_HANDLED else found
+
+
+def _einsum_of_rows(operands: Sequence[Any], terms: Sequence[str], result: str) -> Any:
+    """Return a sum of products, if all whole arrays have their rows along the same index."""
+    whole = [x for x in operands if isinstance(x, TracedArray)]
     letters = {term[x.axis] for term, x in zip(terms, operands, strict=True) if isinstance(x, TracedArray)}
     if len(letters) != 1 or len({x.count for x in whole}) != 1:
         return NOT_HANDLED
     [letter] = letters
     aligned = [_einsum_row(x, term, letter, whole[0].count) for x, term in zip(operands, terms, strict=True)]
-    sizes = {name: n for x, term in zip(operands, terms, strict=True) for name, n in zip(term, x.shape, strict=True)}
+    sizes = _einsum_sizes(operands, terms)
     steps = plain_math.prod(n for name, n in sizes.items() if name != letter)
     if any(row is NOT_HANDLED for row in aligned) or steps > _MOST_MULTIPLICATIONS:
         return NOT_HANDLED
@@ -144,6 +153,89 @@ def _einsum(subscripts: Any, /, *operands: Any, optimize: Any = False) -> Any:
     axis = max(result.find(letter), 0)
     made = TracedArray(found, whole[0].count, axis, 1 + max(x.steps for x in whole))
     return made if letter in result else numpy.sum(made, axis=0)
+
+
+def _einsum_of_arrays(operands: Sequence[Any], terms: Sequence[str], result: str) -> Any:
+    """Return a sum of products, by a product of two matrices or by elementwise products of arrays."""
+    sizes = _einsum_sizes(operands, terms)
+    shapes = [tuple([sizes[name] for name in term]) for term in terms]
+    if shapes != [x.shape for x in operands] or any(len(set(term)) < len(term) for term in terms):
+        return NOT_HANDLED  # different sizes, for which NumPy raises the error, or diagonals
+    if len(terms) == 2:
+        first, second = terms
+        summed = [name for name in first if name in second and name not in result]
+        kept = [name for name in first + second if name not in summed]
+        if sorted(kept) == sorted(result):
+            axes: Any = [first.index(name) for name in summed], [second.index(name) for name in summed]
+            product: Any = numpy.tensordot(operands[0], operands[1], axes)
+            return product.transpose([kept.index(name) for name in result]) if kept else product
+    order = [*result, *(name for name in sizes if name not in result)]
+    if plain_math.prod(sizes.values()) > _MOST_REPEATED * max(x.size for x in operands):
+        return NOT_HANDLED
+    aligned = [
+        x.transpose([term.index(name) for name in order if name in term]).reshape(
+            [sizes[name] if name in term else 1 for name in order]
+        )
+        for x, term in zip(operands, terms, strict=True)
+    ]
+    product = functools.reduce(numpy.multiply, aligned)
+    return numpy.sum(product, axis=tuple(range(len(result), len(order))))
+
+
+def _einsum_sizes(operands: Sequence[Any], terms: Sequence[str]) -> dict[str, int]:
+    """Return the size of each index."""
+    return {name: n for x, term in zip(operands, terms, strict=True) for name, n in zip(term, x.shape, strict=True)}
+
+
+@implements(numpy.inner)
+def _inner(a: Any, b: Any) -> Any:
+    """Sum products over the last axes."""
+    left, right = as_array(a), as_array(b)
+    return numpy.tensordot(left, right, (-1, -1)) if left.ndim and right.ndim else left * right
+
+
+@implements(numpy.tensordot)
+def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """Sum products over axes of two arrays, by a product of matrices."""
+    left, right = as_array(a), as_array(b)
+    given = axes if numpy.iterable(axes) else (range(left.ndim - axes, left.ndim), range(axes))
+    of_left, of_right = (
+        counted_axes(tuple(part) if numpy.iterable(part) else part, x.ndim)
+        for part, x in zip(given, (left, right), strict=True)
+    )
+    sizes = [left.shape[i] for i in of_left]
+    if sizes != [right.shape[i] for i in of_right] or 0 in (left.size, right.size):
+        return NOT_HANDLED  # arrays of different sizes: NumPy raises the error
+    rows_kept, columns_kept = (
+        [i for i in range(x.ndim) if i not in part] for part, x in ((of_left, left), (of_right, right))
+    )
+    inner = plain_math.prod(sizes)
+    first = left.transpose(*rows_kept, *of_left).reshape(-1, inner)
+    second = right.transpose(*of_right, *columns_kept).reshape(inner, -1)
+    shape = [left.shape[i] for i in rows_kept] + [right.shape[i] for i in columns_kept]
+    return (first @ second).reshape(shape) if shape else (first[0] @ second[:, 0])
+
+
+@implements(numpy.linalg.multi_dot)
+def _multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    """Multiply matrices. The first and the last factor may be vectors."""
+    factors = list(map(as_array, arrays))
+    if out is not None or len(factors) < 2 or any(x.ndim != 2 for x in factors[1:-1]):
+        return NOT_HANDLED
+    if factors[0].ndim == 2 and factors[-1].ndim == 1:
+        return functools.reduce(lambda product, x: x @ product, reversed(factors))
+    return functools.reduce(numpy.matmul, factors)
+
+
+@implements(numpy.kron)
+def _kron(a: Any, b: Any) -> Any:
+    """Return a block for each element of the first array: its product with the second array."""
+    left, right = as_array(a), as_array(b)
+    ndim = max(left.ndim, right.ndim)
+    sizes = [[1] * (ndim - x.ndim) + list(x.shape) for x in (left, right)]
+    outer = left.reshape([size for m in sizes[0] for size in (m, 1)])
+    inner = right.reshape([size for n in sizes[1] for size in (1, n)])
+    return (outer * inner).reshape([m * n for m, n in zip(*sizes, strict=True)])
 
 
 def _einsum_terms(subscripts: str) -> tuple[list[str], str]:

@@ -268,6 +268,12 @@ def _vstack(tup: Sequence[Any]) -> Any:
     return _joined([part if part.ndim > 1 else part.reshape(1, -1) for part in map(as_array, tup)], 0)
 
 
+@implements(numpy.dstack)
+def _dstack(tup: Sequence[Any]) -> Any:
+    parts = [part.reshape(1, -1) if part.ndim < 2 else part for part in map(as_array, tup)]
+    return _joined([part if part.ndim > 2 else part[:, :, None] for part in parts], 2)
+
+
 @implements(numpy.column_stack)
 def _column_stack(tup: Sequence[Any]) -> Any:
     return _joined([part if part.ndim > 1 else part.reshape(-1, 1) for part in map(as_array, tup)], 1)

@@ -46,7 +46,7 @@ class Call:
         shown_parts: The programs that listings show, each with its name.
         inputs: Number of operands; None if the call takes any number of operands.
         weight: Number of instructions that replace the call when it is inlined; infinite if it cannot be inlined.
-        is_pure: Whether a call can read the results of another call of the same function with the same operands.
+        is_pure: Whether the call has no side effects, so that it need not run twice on the same operands.
         has_rules: Whether the user defined the derivatives. The call is inlined only where no derivatives follow.
         kinds: For each result, None for a number, or the kind of an array that stays one operand; () for numbers only.
         expansion: The programs that replace the call once all derivatives have been appended to a tape. None if the

@@ -103,7 +103,7 @@ class InstructionStore:
     def call(self, function: Any, operands: list) -> int:
         """Append a call; return the index of its first result. The indices of its other results follow.
 
-        A pure call with the same operands is appended once: see `Call.is_pure`.
+        A pure call is appended only once with the same operands: see `Call.is_pure`.
         """
         position: cython.int
         base: cython.int = self.length
