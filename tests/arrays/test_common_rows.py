@@ -92,3 +92,13 @@ def test_products_and_stacks_agree_with_the_numbers(name, monkeypatch):
         return (found * numpy.cos(numpy.arange(float(found.size))).reshape(found.shape)).sum()
 
     compare_with_numbers(f, monkeypatch)
+
+
+@pytest.mark.parametrize("size", [3, 80])
+def test_a_block_is_a_copy(size):
+    def f(x):
+        y = numpy.block(x)
+        y[0, 0] = 5.0
+        return x[0, 0]
+
+    assert jit(f)(numpy.ones((size, size))) == 1.0

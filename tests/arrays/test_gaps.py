@@ -112,3 +112,18 @@ class TestMasks:
         del recorded
         gc.collect()
         assert len(gaps._MASKS) == before
+
+
+@pytest.mark.parametrize("size", [3, 5000])
+def test_step_functions_of_infinite_derivatives_have_the_derivative_0(size):
+    """0 * inf would be nan: the square root has an infinite derivative at 0."""
+
+    def f(x):
+        return (numpy.floor(numpy.sqrt(x)) + (numpy.sqrt(x) > 1.0) * 2.0 + numpy.sign(numpy.sqrt(x)) * x).sum()
+
+    x, ones = numpy.zeros(size), numpy.ones(size)
+    zeros = [0.0] * size
+    assert jit(grad(f))(x).tolist() == zeros
+    assert jit(lambda x: jvp(f, (x,), (ones,))[1])(x) == 0.0
+    assert jit(lambda x: jvp(grad(f), (x,), (ones,))[1])(x).tolist() == zeros
+    assert jit(grad(lambda x: grad(f)(x).sum()))(x).tolist() == zeros

@@ -130,3 +130,47 @@ def test_batches_of_matrices(monkeypatch):
     for found in (jit(vmap(f))(matrices), vmap(jit(f))(matrices)):
         for one, other in zip(found, expected, strict=True):
             numpy.testing.assert_allclose(one, other)
+
+
+@pytest.mark.usefixtures("whole")
+def test_matrix_rank_has_the_derivative_0_where_singular_values_are_equal():
+    def f(m):
+        return gnp.linalg.matrix_rank(m) * m[0, 0]
+
+    assert jit(grad(lambda m: grad(f)(m).sum()))(numpy.eye(3)).tolist() == numpy.zeros((3, 3)).tolist()
+    assert jit(grad(f))(numpy.eye(3))[0].tolist() == [3.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("shape", [(3000, 3), (3, 3000), (4100, 1)])
+def test_derivatives_of_long_matrices_need_no_large_matrices(shape):
+    a, direction = numpy.random.default_rng(2).normal(size=(2, *shape))
+    f = lambda a: (gnp.linalg.pinv(a) ** 2).sum()  # noqa: E731
+    difference = (f(a + 1e-6 * direction) - f(a - 1e-6 * direction)) / 2e-6
+    gradient = jit(grad(f))
+    assert (gradient(a) * direction).sum() == pytest.approx(difference, rel=1e-4)
+    assert gradient.statistics.instructions < 1000
+
+
+@pytest.mark.parametrize("rows", [3, 80])
+def test_dot_products_of_complex_vectors_and_of_different_lengths(rows):
+    m = numpy.random.default_rng(3).normal(size=(rows, rows))
+    fixed = m + 1j * m.T
+    found = jit(lambda m: gnp.linalg.vecdot(fixed, m))(m)
+    numpy.testing.assert_allclose(found, (fixed.conj() * m).sum(axis=1))
+    with pytest.raises(ValueError, match="mismatch in its core dimension"):
+        jit(lambda m: gnp.linalg.vecdot(m, m[:, :1]))(m)
+
+
+@pytest.mark.parametrize("size", [3, 5000])
+@pytest.mark.parametrize("name", ["pinv", "svd", "svdvals", "qr", "cond"])
+def test_one_dimensional_arrays_are_refused(name, size):
+    with pytest.raises(numpy.linalg.LinAlgError, match="1-dimensional array given"):
+        jit(getattr(gnp.linalg, name))(numpy.ones(size))
+
+
+@pytest.mark.parametrize("size", [3, 80])
+def test_norms_keep_axes(size):
+    m = numpy.random.default_rng(4).normal(size=(size, size))
+    for options in ({}, {"ord": "fro"}, {"ord": "fro", "axis": (1, 0)}, {"axis": 0}):
+        found = jit(lambda m, options=options: gnp.linalg.norm(m, keepdims=True, **options))(m)
+        numpy.testing.assert_allclose(found, numpy.linalg.norm(m, keepdims=True, **options))

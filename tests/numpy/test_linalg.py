@@ -325,3 +325,20 @@ def test_matrices_of_values_and_numbers():
 @pytest.mark.parametrize("order", [None, 2, 3])
 def test_norm_derivatives_at_zero_agree_with_jax(order):
     check(lambda np, x: np.linalg.norm(x, order), numpy.zeros(3))
+
+
+def test_exponents_are_integers():
+    for a in (PIVOTED, as_values(PIVOTED)):
+        with pytest.raises(TypeError, match="exponent must be an integer"):
+            gnp.linalg.matrix_power(a, 1.5)
+
+
+def test_only_the_lower_or_the_upper_triangle_is_read():
+    for a in (PIVOTED, as_values(PIVOTED)):
+        with pytest.raises(ValueError, match="UPLO argument must be 'L' or 'U'"):
+            gnp.linalg.eigh(a, "Q")
+
+
+def test_exponentials_of_complex_matrices_and_stacks():
+    found = gnp.linalg.expm(numpy.array([1j * numpy.eye(2), numpy.zeros((2, 2))]))
+    numpy.testing.assert_allclose(found, [numpy.exp(1j) * numpy.eye(2), numpy.eye(2)], atol=1e-15)

@@ -71,6 +71,9 @@ class MapCall(WholeCall):
         super().__init__([*[None] * sizes.summed, *self._kinds_made])
         self.inputs = sizes.shared + len(sizes.widths)
         self.masks = 0  # number of last operands that are masks of gaps: see `_pullback`
+        self.receives: Sequence[
+            bool
+        ] = ()  # of a derivative: the operands or results whose derivatives are not always 0
         self._pullbacks: dict[tuple[Sequence[bool], ...], MapCall] = {}
         self._pushforwards: dict[Sequence[bool], MapCall] = {}
 
@@ -238,11 +241,13 @@ class MapCall(WholeCall):
         if key not in self._pullbacks:
             self._pullbacks[key] = self._pullback_with_gaps(*key)
         pullback = self._pullbacks[key]
+        if not any(pullback.receives):
+            return [NO_INDEX] * self.inputs
         given = _merged(operands, self._sizes.shared, adjoints, self._sizes.summed)
         if pullback.masks:
             given += [reached(tape, index) for index, flag in zip(adjoints, gaps, strict=True) if flag]
         results = iter(append_call(pullback, tape, given))
-        return [next(results) if is_asked else NO_INDEX for is_asked in asked]
+        return [next(results) if flag else NO_INDEX for flag in pullback.receives]
 
     def _pullback_with_gaps(self, asked: Sequence[bool], seeded: Sequence[bool], gaps: Sequence[bool]) -> MapCall:
         """Return a call that computes the cotangents of operands, with masks only if they are needed."""
@@ -277,10 +282,11 @@ class MapCall(WholeCall):
             for x, seed, mask in zip(outputs, seeds.primals, masks.primals, strict=True)
             if seed != NO_INDEX
         ]
-        of_shared = [x for x, is_asked in zip(groups.shared, asked, strict=False) if is_asked]
-        rows = [row for row, is_asked in zip(groups.rows, asked[shared:], strict=True) if is_asked]
-        found = tape.reverse(given, [*of_shared, *itertools.chain.from_iterable(rows)])
-        call = _made(tape, found, self._rows, (groups, seeds, masks), len(of_shared), [len(row) for row in rows])
+        wrt = [[index] for index in groups.shared] + groups.rows
+        wrt = [part if is_asked else [] for part, is_asked in zip(wrt, asked, strict=True)]
+        found = iter(tape.reverse(given, list(itertools.chain.from_iterable(wrt))))
+        parts = [list(itertools.islice(found, len(part))) for part in wrt]
+        call = _made(tape, parts, self._rows, (groups, seeds, masks), shared)
         call.masks = sum(gaps)
         return call
 
@@ -291,9 +297,12 @@ class MapCall(WholeCall):
             return [NO_INDEX] * self.outputs
         if moved not in self._pushforwards:
             self._pushforwards[moved] = self._pushforward(moved)
-        return append_call(
-            self._pushforwards[moved], tape, _merged(operands, self._sizes.shared, tangents, self._sizes.shared)
-        )
+        pushforward = self._pushforwards[moved]
+        if not any(pushforward.receives):
+            return [NO_INDEX] * self.outputs
+        given = _merged(operands, self._sizes.shared, tangents, self._sizes.shared)
+        results = iter(append_call(pushforward, tape, given))
+        return [next(results) if flag else NO_INDEX for flag in pushforward.receives]
 
     def _pushforward(self, moved: Sequence[bool]) -> MapCall:
         """Return a call that computes the tangents of all results. The operands `moved` have tangents."""
@@ -303,7 +312,9 @@ class MapCall(WholeCall):
         seeds = _Groups(tape, shared, widths, moved)
         outputs = tape.inline(self._program, groups.primals)
         given = [(x, seed) for x, seed in zip(groups.primals, seeds.primals, strict=True) if seed != NO_INDEX]
-        return _made(tape, tape.forward(given, outputs), self._rows, (groups, seeds), summed, made)
+        found = iter(tape.forward(given, outputs))
+        parts = [list(itertools.islice(found, width)) for width in [*[1] * summed, *made]]
+        return _made(tape, parts, self._rows, (groups, seeds), summed)
 
 
 class Extremes(ConstantCall, MapCall):
@@ -397,16 +408,25 @@ class _Groups:
         return [*self.shared, *itertools.chain.from_iterable(self.rows)]
 
 
-def _made(
-    tape: Tape, found: Indices, rows: int, groups: Sequence[_Groups], summed: int, made: Sequence[int]
-) -> MapCall:
-    """Return a `MapCall` of the outputs `found` of a tape, whose inputs are groups."""
+def _made(tape: Tape, parts: Sequence[Indices], rows: int, groups: Sequence[_Groups], numbers: int) -> MapCall:
+    """Return the `MapCall` of a derivative, from a tape whose inputs are groups.
+
+    `parts` are the indices of each result: `numbers` numbers to be summed, and rows of arrays. The call leaves out
+    results that are always 0.
+    """
+    zeros = {NO_INDEX, tape.constant(0.0)}
+    receives = [not zeros.issuperset(part) for part in parts]
+    kept = [part for part, flag in zip(parts, receives, strict=True) if flag]
     arrays = [row for group in groups for row in group.rows if NO_INDEX not in row]
     shared = [index for group in groups for index in group.shared if index != NO_INDEX]
     ordered = Tape()
     inputs = {index: ordered.input() for index in [*shared, *itertools.chain.from_iterable(arrays)]}
-    program = ordered.program(ordered.inline(tape.program(found), [inputs[index] for index in sorted(inputs)]))
-    return MapCall(program, rows, Sizes(len(shared), tuple(map(len, arrays)), summed, tuple(made)))
+    program = tape.program(list(itertools.chain.from_iterable(kept)))
+    program = ordered.program(ordered.inline(program, [inputs[index] for index in sorted(inputs)]))
+    summed = sum(receives[:numbers])
+    call = MapCall(program, rows, Sizes(len(shared), tuple(map(len, arrays)), summed, tuple(map(len, kept[summed:]))))
+    call.receives = receives
+    return call
 
 
 def _merged(operands: Indices, shared: int, derivatives: Indices, numbers: int) -> Indices:

@@ -286,6 +286,8 @@ def _block(arrays: Any) -> Any:
     while all(isinstance(part, list) and part for part in levels[-1]):
         levels.append([x for part in levels[-1] for x in part])
     leaves = levels.pop()
+    if not levels:
+        return arrays.copy()
     if any(isinstance(x, list) for x in leaves):
         return NOT_HANDLED  # lists of different depths: NumPy raises the error
     ndim = max(len(levels), *(as_array(x).ndim for x in leaves))

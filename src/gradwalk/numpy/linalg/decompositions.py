@@ -18,7 +18,7 @@ from gradwalk.arrays.traced_array import is_whole
 from gradwalk.numpy.arrays import are_known, holds_values, numbers, untyped
 from gradwalk.numpy.elementwise import greater
 from gradwalk.numpy.linalg.matrix_call import Rule, Shape, matrix_call
-from gradwalk.numpy.linalg.stacks import over_stacks, size_of
+from gradwalk.numpy.linalg.stacks import matrices_of, over_stacks, size_of
 from gradwalk.numpy.linalg.whole_matrices import whole_lower_solution
 from gradwalk.numpy.linalg.whole_matrix_call import whole_results
 from gradwalk.numpy.names.ufuncs import plain
@@ -74,6 +74,8 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:  # noqa: N803  NumPy's name
     """
     if not holds_values(a):
         return EighResult(*untyped.linalg.eigh(a, UPLO))
+    if UPLO not in ("L", "U", "l", "u"):
+        raise ValueError(f"UPLO argument must be 'L' or 'U', got {UPLO!r}")
     size_of(a)
     return EighResult(*_results(_EIGH, (a + a.T) / 2.0))
 
@@ -277,8 +279,10 @@ def expm(a: Any) -> Any:
         >>> expm(numpy.array([[0.0, 1.0], [0.0, 0.0]])).round(6).tolist()
         [[1.0, 1.0], [0.0, 1.0]]
     """
+    if a.ndim > 2:
+        return numpy.array([expm(x) for x in matrices_of(a)]).reshape(a.shape)
     size_of(a)
-    return _results(_EXPM, a)[0] if holds_values(a) else _exponential(a.astype(float))
+    return _results(_EXPM, a)[0] if holds_values(a) else _exponential(a.astype(numpy.result_type(a, numpy.float64)))
 
 
 @over_stacks(keeps_whole=True)
@@ -370,10 +374,11 @@ def _of_upper_triangle(a: Any, r: Any) -> Any:
 
 def _pinv_tangent(a: Any, results: Any, da: Any) -> list[Any]:
     [p] = results
-    rows, columns = a.shape
-    of_residuals = p @ p.T @ da.T @ (numpy.eye(rows) - a @ p)
-    of_null_space = (numpy.eye(columns) - p @ a) @ da.T @ p.T @ p
-    return [of_residuals + of_null_space - p @ da @ p]
+    if len(p) > p.shape[1]:
+        return [_pinv_tangent(a.T, [p.T], da.T)[0].T]
+    of_residuals = p @ p.T @ da.T  # the order of the products avoids large matrices, because p is wide or square
+    of_null_space = da.T @ p.T @ p
+    return [of_residuals - of_residuals @ a @ p + of_null_space - p @ a @ of_null_space - p @ da @ p]
 
 
 def _expm_tangent(a: Any, _: Any, da: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,8 +48,10 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
         if dimensions == 2 and ord not in (None, "fro", 1, -1, numpy.inf, -numpy.inf):
             refuse_complex(f"linalg.norm with ord={ord!r}", x)
         x = absolute(x)
+    if keepdims and holds_values(x) and ord in (None, "fro"):
+        return numpy.expand_dims(norm(x, ord, axis), counted_axes(axis, x.ndim))
     if ord == "fro" and dimensions == 2 and is_whole(x):
-        return numpy.sqrt(numpy.sum(x * x, axis, keepdims=keepdims))
+        return numpy.sqrt(numpy.sum(x * x, axis))
     if not holds_values(x) or ord is None or dimensions not in (1, 2):
         return numpy.linalg.norm(x, ord, axis, keepdims)
     if dimensions == 1 and not isinstance(ord, str):
@@ -152,13 +155,20 @@ def matrix_power(a: Any, n: int) -> Any:
         return numpy.linalg.matrix_power(a, n)
     identity = numpy.eye(size_of(a[(0,) * (a.ndim - 2)]))
     power = None
-    base, rest = (a if n >= 0 else inv(a)), abs(n)
+    base, rest = (a if n >= 0 else inv(a)), abs(_exponent(n))
     while rest:
         if rest % 2:
             power = base if power is None else power @ base
         rest //= 2
         base = base @ base if rest else base
     return numpy.broadcast_to(identity, a.shape).astype(object) if power is None else power
+
+
+def _exponent(n: Any) -> int:
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise TypeError(f"exponent must be an integer, got {n!r}") from None
 
 
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
@@ -208,7 +218,8 @@ def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
         An array, or a number.
     """
     x1, x2 = numpy.moveaxis(as_array(x1), axis, -1), numpy.moveaxis(as_array(x2), axis, -1)
-    if is_whole(x1) or is_whole(x2):
+    are_real = not any(has_complex(x) or numpy.iscomplexobj(x) for x in (x1, x2))
+    if are_real and (is_whole(x1) or is_whole(x2)) and x1.shape[-1:] == x2.shape[-1:]:
         return numpy.sum(x1 * x2, axis=-1)
     return numpy.matmul(numpy.conj(x1)[..., numpy.newaxis, :], x2[..., numpy.newaxis])[..., 0, 0][()]
 

@@ -28,6 +28,8 @@ def over_stacks(*, keeps_whole: bool = False) -> Callable[[Function], Function]:
             a = as_array(a)
             if not (keeps_whole and a.ndim == 2):
                 a = numpy.asarray(a)
+            if a.ndim < 2 and holds_values(a):
+                raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
             if a.ndim < 3 or not holds_values(a):
                 return function(a, *args, **kwargs)
             return stacked([function(x, *args, **kwargs) for x in matrices_of(a)], a.shape[:-2])

@@ -27,8 +27,11 @@ from gradwalk.value.modes import with_gradient
 
 
 def whole_results(rule: Rule, a: Any) -> list[Any] | None:
-    """Return the results of a rule for a matrix as whole arrays, or None if it is not one operand, or is a vector."""
-    if not is_whole(a) or min(a.shape) < 2:
+    """Return the results of a rule for a matrix as whole arrays.
+
+    Returns None if the matrix is not one operand, or if a result has only one element.
+    """
+    if not is_whole(a) or 1 in map(math.prod, rule.shapes(a.shape)):
         return None
     found = apply_here(_whole_call(rule, a.shape), [matrix_handle(a)])
     return [_array(handle, shape) for handle, shape in zip(found, rule.shapes(a.shape), strict=True)]
