@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import ctypes
 import itertools
 import json
@@ -377,7 +378,7 @@ def mutated(text: str, draw: random.Random) -> str:
         while isinstance(item, (dict, list)) and item:
             key = draw.choice(list(item)) if isinstance(item, dict) else draw.randrange(len(item))
             if draw.random() < 0.4 or not isinstance(item[key], (dict, list)):
-                item[key] = draw.choice(VALUES)
+                item[key] = copy.deepcopy(draw.choice(VALUES))  # a later change must not put it into itself
                 break
             item = item[key]
     return json.dumps(document)
