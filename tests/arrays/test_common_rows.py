@@ -1,4 +1,4 @@
-"""Whole arrays with rows along different axes stay whole in elementwise functions."""
+"""Whole arrays stay whole in elementwise functions if their rows are along different axes, and in products."""
 
 from __future__ import annotations
 
@@ -23,45 +23,6 @@ FUNCTIONS = {
     "vector and stack": lambda a, m: numpy.exp(m.reshape(2, 3, 2) * a * m.ravel()[:2]),
     "outer": lambda a, m: numpy.multiply.outer(a * m[0], m.ravel()),
 }
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_derivatives_agree_with_the_numbers(name, monkeypatch):
-    def f(a, x):
-        found = FUNCTIONS[name](a, x.reshape(3, 4))
-        return (found * numpy.cos(numpy.arange(float(found.size))).reshape(found.shape)).sum()
-
-    compare_with_numbers(f, monkeypatch)
-
-
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda x: (((x + x.T) / 2.0) ** 2).sum(),
-        lambda x: (x * x[0] * numpy.sin(x[:, 1])[:, None]).sum(),
-        lambda x: ((x[0][:, None] - x[1][None, :]) ** 2 * x).sum(),
-    ],
-)
-def test_arrays_stay_whole(f):
-    x = numpy.random.default_rng(1).normal(size=(80, 80))
-    recorded = jit(grad(f))
-    recorded(x)
-    assert not calls_of(recorded, Pack, Unpack)
-
-
-def test_a_result_with_too_long_rows_is_an_array_of_values(monkeypatch):
-    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
-    monkeypatch.setattr(elementwise, "MOST_WIDTH", 5)
-    whole = []
-
-    def f(x):
-        whole.extend(is_whole(x[:, None] * x[None, :n]) for n in (5, 6))
-        return x.sum()
-
-    jit(f)(numpy.ones(6))
-    assert whole == [True, False]
-
-
 PRODUCTS = {
     "tensordot": lambda a, m: numpy.tensordot(a * m.reshape(3, 2, 2), m.reshape(2, 3, 2), ([0, 2], [1, 0])),
     "tensordot of all axes": lambda a, m: numpy.tensordot(a * m, m) * m,
@@ -85,13 +46,49 @@ PRODUCTS = {
 }
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_products_and_stacks_agree_with_the_numbers(name, monkeypatch):
+@pytest.mark.parametrize("name", [*FUNCTIONS, *PRODUCTS])
+def test_derivatives_agree_with_the_numbers(name, monkeypatch):
     def f(a, x):
-        found = PRODUCTS[name](a, x.reshape(3, 4))
+        found = (FUNCTIONS | PRODUCTS)[name](a, x.reshape(3, 4))
         return (found * numpy.cos(numpy.arange(float(found.size))).reshape(found.shape)).sum()
 
     compare_with_numbers(f, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (((x + x.T) / 2.0) ** 2).sum(),
+        lambda x: (x * x[0] * numpy.sin(x[:, 1])[:, None]).sum(),
+        lambda x: ((x[0][:, None] - x[1][None, :]) ** 2 * x).sum(),
+        lambda x: (numpy.einsum("ij,kj->ik", x, numpy.sin(x)) ** 2).sum(),
+        lambda x: (numpy.einsum("ij,ij->i", x, x.T) ** 2).sum(),
+        lambda x: (numpy.tensordot(x, x, (0, 1)) ** 2).sum(),
+        lambda x: (numpy.inner(x, x) ** 2).sum(),
+        lambda x: (numpy.linalg.multi_dot([x, x.T, x]) ** 2).sum(),
+        lambda x: (numpy.kron(x, numpy.ones((2, 2))) ** 2).sum(),
+        lambda x: (numpy.dstack([x, x.T]) ** 3).sum(),
+        lambda x: (numpy.block([[x, x.T], [x, x]]) ** 3).sum(),
+    ],
+)
+def test_arrays_stay_whole(f):
+    x = numpy.random.default_rng(1).normal(size=(80, 80))
+    recorded = jit(grad(f))
+    recorded(x)
+    assert not calls_of(recorded, Pack, Unpack)
+
+
+def test_a_result_with_too_long_rows_is_an_array_of_values(monkeypatch):
+    monkeypatch.setattr(recorder, "LEAST_SIZE", 1)
+    monkeypatch.setattr(elementwise, "MOST_WIDTH", 5)
+    whole = []
+
+    def f(x):
+        whole.extend(is_whole(x[:, None] * x[None, :n]) for n in (5, 6))
+        return x.sum()
+
+    jit(f)(numpy.ones(6))
+    assert whole == [True, False]
 
 
 @pytest.mark.parametrize("size", [3, 80])

@@ -333,7 +333,7 @@ def test_exponents_are_integers():
             gnp.linalg.matrix_power(a, 1.5)
 
 
-def test_only_the_lower_or_the_upper_triangle_is_read():
+def test_unknown_triangles_are_refused():
     for a in (PIVOTED, as_values(PIVOTED)):
         with pytest.raises(ValueError, match="UPLO argument must be 'L' or 'U'"):
             gnp.linalg.eigh(a, "Q")

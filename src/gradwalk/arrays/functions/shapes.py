@@ -290,8 +290,9 @@ def _block(arrays: Any) -> Any:
         return arrays.copy()
     if any(isinstance(x, list) for x in leaves):
         return NOT_HANDLED  # lists of different depths: NumPy raises the error
-    ndim = max(len(levels), *(as_array(x).ndim for x in leaves))
-    parts = [as_array(x).reshape(*[1] * (ndim - as_array(x).ndim), *as_array(x).shape) for x in leaves]
+    parts = list(map(as_array, leaves))
+    ndim = max(len(levels), *(x.ndim for x in parts))
+    parts = [x.reshape(*[1] * (ndim - x.ndim), *x.shape) for x in parts]
     for i, lists in enumerate(reversed(levels)):
         rest = iter(parts)
         parts = [numpy.concatenate([next(rest) for _ in part], -1 - i) for part in lists]

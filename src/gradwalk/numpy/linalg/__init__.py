@@ -2,7 +2,7 @@
 
 The functions accept stacks of matrices: arrays whose last two axes are the axes of matrices. LAPACK computes
 decompositions, also in recorded functions; programs with them run under `jit` and `vmap`, but cannot become C. In
-recorded functions, `solve`, `inv`, `det`, `slogdet` and `cholesky` are instructions instead.
+recorded functions, `solve`, `inv`, `det`, `slogdet` and `cholesky` of small matrices are instructions instead.
 """
 
 from __future__ import annotations
