@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import sys
 
 import numpy
@@ -17,6 +18,7 @@ from gradwalk import (
     Value,
     checkpoint,
     custom_jvp,
+    custom_vjp,
     debug,
     disable_jit,
     eval_shape,
@@ -24,9 +26,11 @@ from gradwalk import (
     hessian,
     jacfwd,
     jit,
+    jvp,
     loops,
     no_grad,
     pure_callback,
+    sparse_hessian,
     stop_gradient,
     value_and_grad,
     vmap,
@@ -130,6 +134,121 @@ def test_branches_checkpoints_and_rules(capsys):
     assert len(lines(capsys, jit(lambda x: loops.fori_loop(0, 2, lambda _, c: ruled(c), x)), 1.0)) == 2
     looped = jit(grad(lambda x: loops.fori_loop(0, 2, lambda _, c: block(ruled(c)), x)))
     assert len(lines(capsys, looped, 1.0)) == 4
+
+
+SEEN = []
+LARGE = numpy.arange(5000.0)
+
+
+def see(x):
+    debug.callback(SEEN.append, x)
+
+
+def seen_sine(x):
+    see(x)
+    return gm.sin(x) * x
+
+
+jitted_sine, sine_block = jit(seen_sine), checkpoint(seen_sine)
+ruled_sine = custom_jvp(seen_sine)
+ruled_sine.defjvp(lambda primals, tangents: (ruled_sine(*primals), gm.cos(primals[0]) * tangents[0]))
+sine_of_rules = custom_vjp(seen_sine)
+sine_of_rules.defvjp(lambda x: (sine_of_rules(x), x), lambda x, cotangent: (gm.cos(x) * cotangent,))
+
+
+def branching(x, y):
+    if x > 0:
+        see(x)
+    return x * y
+
+
+# Functions of two numbers, and how many calls a run makes.
+SEEING = {
+    "direct": (lambda x, y: see(x) or y * y + x, 1),
+    "branch of one argument": (lambda x, y: loops.cond(x > 0, lambda: see(x) or y * y, lambda: y), 1),
+    "branch with arrays": (lambda x, y: loops.cond(x > 0, lambda: see(x) or (LARGE * y).sum(), lambda: x), 1),
+    "switch": (lambda x, y: gm.cos(loops.switch(1, [lambda: y, lambda: gm.sin(jitted_sine(y)), lambda: x])), 1),
+    "branch with a batch": (
+        lambda x, y: loops.cond(x > 0, lambda: vmap(lambda a: see(a) or a * y)(LARGE[:3]).sum(), lambda: x),
+        3,
+    ),
+    "Python branch": (branching, 1),
+    "jit": (lambda x, y: gm.sin(jitted_sine(y)) * x, 1),
+    "jit of a constant": (lambda x, y: x * y + jitted_sine(2.0), 1),
+    "checkpoint": (lambda x, y: sine_block(x) * y, 1),
+    "custom_jvp": (lambda x, y: ruled_sine(y) * x, 1),
+    "grad": (lambda x, y: grad(seen_sine)(y) * x, 1),
+    "grad of a constant": (lambda x, y: grad(seen_sine)(1.5) * x * y, 1),
+    "jacobian of a constant": (lambda x, y: x * y + jacfwd(lambda v: see(v) or v * v)(LARGE[:2]).sum(), 1),
+    "whole array": (lambda x, y: see(y) or (LARGE * y).sum() * x, 1),
+    "elements of a whole array": (lambda x, y: see(LARGE * y) or (LARGE * y).sum() * x, 1),
+    "loop": (lambda x, y: loops.fori_loop(0, 3, lambda i, c: gm.sin(jitted_sine(c)) * x, y), 3),
+    "loop without a carry": (lambda x, y: loops.fori_loop(0, 3, lambda i, c: see(i) or c, ()) or x * y, 3),
+    "loop of constants": (lambda x, y: x * y + loops.fori_loop(0, 2, lambda i, c: see(c) or c * 1.5, 2.0), 2),
+    "loop whose result is not used": (
+        lambda x, y: loops.scan(lambda c, z: (see(z) or c, None), 0.0, LARGE[:2]) and x * y,
+        2,
+    ),
+    "while": (lambda x, y: loops.while_loop(lambda c: c < 10.0, lambda c: see(c) or c * y, x), 4),
+    "batch of data": (lambda x, y: vmap(lambda a: see(a) or x * a)(LARGE[:3]).sum() * y, 3),
+    "sum over data": (lambda x, y: vmap(lambda a: see(a) or x * a, reduce="sum")(LARGE[:3]) * y, 3),
+    "batch with a shared argument": (
+        lambda x, y: vmap(lambda a, b: see(a) or a * b, (None, 0))(y, LARGE[:3]).sum() * x,
+        3,
+    ),
+    "batch of loops": (
+        lambda x, y: vmap(lambda a: loops.fori_loop(0, 2, lambda i, c: see(c) or c * x * a, y))(LARGE[:3]).sum(),
+        6,
+    ),
+    "batch in a batch": (
+        lambda x, y: vmap(lambda a: vmap(lambda b: see(b) or a * b * x)(LARGE[:3]).sum() * y)(LARGE[:3]).sum(),
+        9,
+    ),
+    "long batch": (lambda x, y: vmap(lambda a: see(1.0) or a * y)(LARGE[:1200]).sum() * x, 1200),
+    "batch of constants": (lambda x, y: x * y + vmap(seen_sine)(LARGE[:2]).sum(), 2),
+}
+# Ways of running a function of two numbers.
+WAYS = {
+    "plain": lambda f: f,
+    "jit": jit,
+    "grad": grad,
+    "grad of y": lambda f: grad(f, 1),
+    "jit grad": lambda f: jit(grad(f)),
+    "jit grad of y": lambda f: jit(grad(f, 1)),
+    "jit value_and_grad": lambda f: jit(value_and_grad(f)),
+    "grad jit": lambda f: grad(jit(f)),
+    "jvp": lambda f: lambda x, y: jvp(f, (x, y), (1.0, 0.0)),
+    "jit jvp": lambda f: jit(lambda x, y: jvp(f, (x, y), (0.0, 1.0))),
+    "jit grad grad": lambda f: jit(grad(grad(f, 1), 1)),
+    "hessian": hessian,
+    "jit hessian": lambda f: jit(hessian(f, (0, 1))),
+    "jit jacfwd": lambda f: jit(jacfwd(f)),
+    "vmap": lambda f: lambda x, y: vmap(f, (0, None))(numpy.array([x]), y),
+    "jit vmap grad": lambda f: jit(lambda x, y: vmap(grad(f, 1), (0, None))(numpy.array([x]), y)),
+    "sparse_hessian": lambda f: lambda x, y: sparse_hessian(lambda v: f(v[0], v[1]))(numpy.array([x, y])),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [pair for pair in itertools.product(SEEING, WAYS) if pair != ("Python branch", "sparse_hessian")],  # refused
+)
+def test_each_call_is_made_once_per_run(name, way):
+    f, count = SEEING[name]
+    run = WAYS[way](f)
+    for _ in range(2):
+        SEEN.clear()
+        run(2.0, 1.5)
+        assert len(SEEN) == count
+
+
+def test_rules_do_not_repeat_the_calls_of_their_function():
+    for way in ("jit", "jit grad", "jit grad of y", "jit value_and_grad", "grad jit", "jit vmap grad"):
+        for f in (sine_of_rules, ruled_sine):
+            run = WAYS[way](lambda x, y, f=f: f(y) * x)
+            SEEN.clear()
+            run(2.0, 1.5)
+            assert len(SEEN) == 1
 
 
 def test_callbacks_get_numbers(capsys):

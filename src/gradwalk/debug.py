@@ -13,11 +13,7 @@ from typing import Any
 
 from gradwalk.base.jax_names import DEBUG, missing
 from gradwalk.program.calls.callback import Callback, CallbackArguments
-from gradwalk.program.tracing.effects import current_effects
 from gradwalk.program.tracing.trace import display_name
-from gradwalk.value.modes import is_staging
-from gradwalk.value.node import primal_of
-from gradwalk.value.value import Value
 
 __all__ = ["callback", "print"]
 
@@ -26,8 +22,9 @@ def callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **
     """Call a Python function with the numbers of Values every time a recorded function runs.
 
     Under `vmap`, `callback` is called once per sample. If a recorded function differentiates a function that calls
-    `callback`, the call is still made once per run. If a reverse pass recomputes steps of a loop, these steps make the
-    call again. Programs with callbacks cannot be compiled to machine code or saved to a file.
+    `callback`, the call is still made once per run, and it is made even if no result depends on it. The functions of
+    `gradwalk.solvers` make the call each time that they evaluate their argument. Programs with callbacks cannot be
+    compiled to machine code or saved to a file.
 
     Args:
         callback: The function. Its return value is ignored.
@@ -89,19 +86,14 @@ def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
 def _call(name: str, f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> None:
     """Call a function now or, in a recorded function, every time it runs."""
     arguments = CallbackArguments(args, kwargs)
-    effects = current_effects()
-    anchor = effects.anchor if is_staging() and effects is not None else []
-    operands = [*anchor, *arguments.operands]
+    operands = [0.0, *arguments.operands]  # at least one, as a Value without operands is an argument or a constant
     arguments.operands = []  # the call must not keep the Values alive
 
     def called(numbers: list[float]) -> None:
-        args, kwargs = arguments.filled(numbers[len(anchor) :])
+        args, kwargs = arguments.filled(numbers[1:])
         f(*args, **kwargs)
 
-    if not is_staging() or effects is None or not operands:
-        called([primal_of(x) if isinstance(x, Value) else x for x in operands])
-        return
-    effects.tokens += Callback(name, called).values(operands)
+    Callback(name, called).values(operands)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -18,13 +19,13 @@ from gradwalk.batching.batch_call import BatchCall, ExtremeCall, Sizes
 from gradwalk.batching.out_argument import Target, put, targets_of
 from gradwalk.batching.outputs import Outputs, columns_of, reduce_columns
 from gradwalk.batching.prepared_batch import PreparedBatch, prepared_batch
-from gradwalk.program.calls.program_derivatives import weight
+from gradwalk.program.calls.program_derivatives import has_effects, weight, without_effects
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.paths import Outcomes, PathTrace, guards_of
 from gradwalk.program.tracing.trace import Recording
 from gradwalk.trees.tree import TreeDef, flatten, scalars, size, write
-from gradwalk.value.modes import depth, is_without_gradient, refuses_nans
+from gradwalk.value.modes import depth, is_staging, is_without_gradient, refuses_nans
 
 _LEAST_WHOLE = 1000  # minimum total number of instructions of a batch that becomes one `BatchCall`
 _BACKEND: Backend = make_kernel
@@ -45,8 +46,8 @@ class BatchedTrace(PathTrace):
     """A recording of a function for one sample. The program computes the results, without the conditions.
 
     Attributes:
-        kernel: The kernel that runs the program on a batch; None if the program calls a Python function with an
-            argument that depends on the batch.
+        kernel: The kernel that runs the program on a batch; None if the program has side effects, or if it calls a
+            Python function with an argument that depends on the batch.
         treedef: The treedef of the result for one sample.
         fixed: Positions of the outputs that are the same for all samples.
         guards: Guards that tell which samples take the path of the recording. Empty if there are no conditions.
@@ -188,7 +189,8 @@ class BatchedTrace(PathTrace):
 
     def has_values(self, batch: Batch) -> bool:
         """Return whether the results are Values."""
-        return (batch.has_values or bool(self.captured)) and not is_without_gradient()
+        depends = batch.has_values or bool(self.captured) or (has_effects(self.program) and is_staging())
+        return depends and not is_without_gradient()
 
     def stays_whole(self, batch: Batch) -> bool:
         """Return whether a batch of Values becomes one `BatchCall`. Short batches are recorded sample by sample."""
@@ -251,7 +253,7 @@ class BatchedTrace(PathTrace):
     @cached_property
     def _of_fixed(self) -> Program:
         """The program that computes the outputs that are the same for all samples."""
-        return _reordered(self.program, [0] * self.program.inputs, self.fixed)
+        return _reordered(without_effects(self.program), [0] * self.program.inputs, self.fixed)
 
     def _run(self, kernel: Kernel, batch: Batch, outputs: list[Any]) -> Any:
         """Run the kernel: see `Kernel.run`."""
@@ -363,7 +365,7 @@ def record_sample(
     path: Outcomes = tuple(outcomes)
     asked = recording.tape.program(conditions) if path else None
     return make_trace(
-        written_out(recording.tape.program(outputs), keeps_rules=True).named(labels, []),
+        written_out(recording.program(outputs), keeps_rules=True).named(labels, []),
         varies,
         reduced=reduced,
         captured=captured,
@@ -377,13 +379,13 @@ def record_sample(
 
 def make_trace(program: Program, varies: Sequence[bool], *, reduced: bool, **others: Any) -> BatchedTrace:
     """Return a trace with a kernel that runs the program, if possible. `others` are further fields of the trace."""
-    try:
-        kernel = _BACKEND(program, varies, reduced=reduced)
-    except PythonCallError:
-        depends = program.code.depending(varies)
-        fixed = [position for position, index in enumerate(program.outputs) if not depends[index]]
-        return BatchedTrace(program=program, kernel=None, fixed=fixed, **others)
-    return BatchedTrace(program=program, kernel=kernel, fixed=list(kernel.fixed), **others)
+    if not has_effects(program):
+        with suppress(PythonCallError):
+            kernel = _BACKEND(program, varies, reduced=reduced)
+            return BatchedTrace(program=program, kernel=kernel, fixed=list(kernel.fixed), **others)
+    depends = program.code.depending(varies)
+    fixed = [position for position, index in enumerate(program.outputs) if not depends[index]]
+    return BatchedTrace(program=program, kernel=None, fixed=fixed, **others)
 
 
 def _outputs(program: Program, leaves: Sequence[Any], has_values: bool) -> list[Any]:

@@ -53,7 +53,7 @@ def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tup
     opened = [recording.add_inputs(tree, name) for name, tree in unknowns.items()]
     count = len(recording.operands)
     outputs, treedef = recording.run(of_unknowns, opened, {})
-    return recording.tape.program(outputs), recording.operands[count:], treedef
+    return recording.program(outputs), recording.operands[count:], treedef
 
 
 def flat(tree: Any, name: str) -> tuple[list[Any], TreeDef]:

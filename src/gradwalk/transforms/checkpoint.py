@@ -12,7 +12,7 @@ import numpy
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
-from gradwalk.program.calls.program_derivatives import calling, jvp_program, vjp_program, without_effects
+from gradwalk.program.calls.program_derivatives import calling, has_effects, jvp_program, vjp_program, without_effects
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Indices, Tape
 from gradwalk.transforms.jit.jit_class import Jit
@@ -29,6 +29,7 @@ class Block(Call):
     def __init__(self, program: Program, name: str) -> None:
         self.outputs = len(program.outputs)
         self.name = name
+        self.has_effects = has_effects(program)
         self._program = program
 
     def __repr__(self) -> str:
@@ -55,18 +56,21 @@ class Block(Call):
 
     def effectless(self, operands: int) -> Program | None:
         """Return a program that calls the block without side effects: see `Call.effectless`."""
-        quiet = without_effects(self._program)
-        return None if quiet is self._program else calling(Block(quiet, self.name), operands)
+        return calling(Block(self._quiet, self.name), operands) if self.has_effects else None
+
+    @cached_property
+    def _quiet(self) -> Program:
+        return without_effects(self._program)
 
     @cached_property
     def _pulled(self) -> Block:
         """The VJP block: maps operands and cotangents of the results to cotangents of the operands."""
-        return Block(vjp_program(self._program), f"{self.name}'")
+        return Block(vjp_program(self._quiet), f"{self.name}'")
 
     @cached_property
     def _pushed(self) -> Block:
         """The JVP block: maps operands and their tangents to tangents of the results."""
-        return Block(jvp_program(self._program), f"{self.name}'")
+        return Block(jvp_program(self._quiet), f"{self.name}'")
 
 
 @dataclass(frozen=True, eq=False)

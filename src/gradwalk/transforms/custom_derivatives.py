@@ -121,7 +121,7 @@ class Primitive(Call):
             raise
         if len(recording.operands) > count + 1:
             raise ValueError(f"{self._what} uses a Value that is not one of its arguments: make that Value an operand")
-        return recording.tape.program(list(self._counted(partials, count)))
+        return recording.program(list(self._counted(partials, count)))
 
     def _apply_rule(self, *result_and_operands: Any) -> Any:
         if self._rule is None:

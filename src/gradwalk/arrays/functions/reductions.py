@@ -225,7 +225,7 @@ def _vmapped(f: Callable[..., Any], batch: Any, batching: Any) -> Any:
     rest = iter(leaves)
     args = [element.unflatten([next(rest) for _ in element.shapes]) for element in batch.elements]
     keywords = dict(zip(batch.names[batch.positional :], args[batch.positional :], strict=True))
-    effects = Effects([])
+    effects = Effects()
     refusals: list[RecordingError] = []
 
     def of_sample() -> Any:

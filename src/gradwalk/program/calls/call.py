@@ -14,7 +14,8 @@ import numpy
 from gradwalk.base.array_types import Floats
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
-from gradwalk.value.modes import leaves_numbers_unknown
+from gradwalk.program.tracing.effects import current_effects
+from gradwalk.value.modes import is_staging, leaves_numbers_unknown
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value, with_rule
 
@@ -47,6 +48,7 @@ class Call:
         inputs: Number of operands; None if the call takes any number of operands.
         weight: Number of instructions that replace the call when it is inlined; infinite if it cannot be inlined.
         is_pure: Whether the call has no side effects, so that it need not run twice on the same operands.
+        has_effects: Whether the call, or a call in one of its programs, is made for its side effects.
         has_rules: Whether the user defined the derivatives. The call is inlined only where no derivatives follow.
         kinds: For each result, None for a number, or the kind of an array that stays one operand; () for numbers only.
         expansion: The programs that replace the call once all derivatives have been appended to a tape. None if the
@@ -58,6 +60,7 @@ class Call:
     name = ""
     expansion: Expansion | None = None
     is_pure = False
+    has_effects = False
     has_rules = False
 
     kind = ""
@@ -146,10 +149,26 @@ class Call:
 
         While a function is staged, the call is not run, and each result is nan: see `leaves_numbers_unknown`.
         """
+        if self.has_effects:
+            return self._values_with_effects(operands)
         if leaves_numbers_unknown():
             return self.results(operands, [math.nan] * self.outputs)
         numbers = [primal_of(operand) if isinstance(operand, Value) else operand for operand in operands]
         return self.results(operands, self.numbers(numpy.array(numbers, numpy.float64)).tolist())
+
+    def _values_with_effects(self, operands: Sequence[Any]) -> list[Any]:
+        """Make the side effects now or, if a function is staged, each time that its recording runs."""
+        numbers = numpy.array([primal_of(x) if isinstance(x, Value) else x for x in operands], numpy.float64)
+        quiet = self.effectless(len(operands))
+        effects = current_effects()
+        assert quiet is not None
+        if effects is None or not is_staging():
+            self.numbers(numbers)
+            return quiet([*operands])
+        unknown = leaves_numbers_unknown()
+        found = self.results(operands, [math.nan] * self.outputs if unknown else quiet.run(numbers).tolist())
+        effects.tokens += Token().results(found[:1], [-0.0])
+        return found
 
     def results(self, operands: Sequence[Any], numbers: Sequence[float]) -> list[Value]:
         """Create a Value for each number in `numbers`, the results of the call. The Values depend on `operands`."""
@@ -157,6 +176,14 @@ class Call:
         if len(given) * len(numbers) > _MOST_EDGES and any(level_of(operand) for operand in given):
             made_from = (with_rule(0.0, given, self.name, Whole(self, given, 0)),)
         return [with_rule(number, made_from, self.name, Result(self, given, i)) for i, number in enumerate(numbers)]
+
+
+def token_program(operands: int) -> Program:
+    """Return a program with this number of inputs whose output is -0.0."""
+    tape = Tape()
+    for _ in range(operands):
+        tape.input()
+    return tape.program([tape.constant(-0.0)])
 
 
 class ConstantCall(Call):
@@ -171,6 +198,20 @@ class ConstantCall(Call):
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Return a symbolic zero for each result: see `Call.jvp`."""
         return [NO_INDEX] * self.outputs
+
+
+class Token(ConstantCall):
+    """A call whose result is the number -0.0, which stands for the side effects of another call, its operand."""
+
+    name = "token"
+
+    def numbers(self, operands: Floats) -> Floats:
+        """Return -0.0: see `Call.numbers`."""
+        return numpy.array([-0.0])
+
+    def effectless(self, operands: int) -> Program:
+        """Return a program that returns -0.0: see `Call.effectless`."""
+        return token_program(operands)
 
 
 _MOST_EDGES = 4096  # maximum number of edges between the results of a call and its operands in a trace

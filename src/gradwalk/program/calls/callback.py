@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 import numpy
 
 from gradwalk.base.array_types import Floats
-from gradwalk.program.calls.call import Call
+from gradwalk.program.calls.call import Call, ConstantCall, token_program
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
 from gradwalk.trees.registry import opened
 from gradwalk.trees.tree import TreeDef, flatten, scalars
-from gradwalk.value.node import level_of
 from gradwalk.value.value import Value
 
 
-class Callback(Call):
-    """A call that is made for its side effect. Its result is a token: see `program/tracing/effects.py`.
+class Callback(ConstantCall):
+    """A call that is made for its side effect. Its result is always -0.0.
 
     Args:
         name: The name of the function.
         f: A function of the operands.
     """
 
+    has_effects = True
     remedy = "Remove it, or keep the function uncompiled"
 
     def __init__(self, name: str, f: Callable[[list[float]], object]) -> None:
@@ -35,48 +35,13 @@ class Callback(Call):
         return f"<call of {self.name}>"
 
     def numbers(self, operands: Floats) -> Floats:
-        """Call the function, and return the token."""
+        """Call the function: see `Call.numbers`."""
         self._f(operands.tolist())
         return numpy.array([-0.0])
 
-    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return zeros, because the token is a constant."""
-        return [0.0] * len(operands)
-
-    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Return the cotangents, which are 0: see `vjp_needed`."""
-        return self.vjp_needed(tape, operands, base, adjoints, [True] * len(operands))
-
-    def vjp_needed(
-        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
-    ) -> Indices:
-        """Return cotangents of 0. One of those that are needed is computed from the token, so that the call is made."""
-        cotangents = [NO_INDEX] * len(operands)
-        if any(wanted):
-            cotangents[list(wanted).index(True)] = tape.append("add", tape.constant(0.0), base)
-        return cotangents
-
-    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Return a tangent of 0, which is computed from the token."""
-        return [tape.append("add", tape.constant(0.0), base)]
-
-    def values(self, operands: Sequence[Any]) -> list[Value]:
-        """Call the function unless a recording runs the call later; return the token as a Value."""
-        if is_run_later(operands):
-            return self.results(operands, [-0.0])
-        return super().values(operands)
-
     def effectless(self, operands: int) -> Program:
-        """Return a program that returns the token: see `Call.effectless`."""
-        tape = Tape()
-        for _ in range(operands):
-            tape.input()
-        return tape.program([tape.constant(-0.0)])
-
-
-def is_run_later(operands: Sequence[Any]) -> bool:
-    """Return whether an operand belongs to an open recording, whose program will run the call."""
-    return any(isinstance(operand, Value) and level_of(operand) > 0 for operand in operands)
+        """Return a program that returns -0.0: see `Call.effectless`."""
+        return token_program(operands)
 
 
 class PythonCall(Call):

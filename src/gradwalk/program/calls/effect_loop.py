@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy
 
 from gradwalk.base.array_types import Floats
 from gradwalk.program.calls.call import Call, append_call
-from gradwalk.program.calls.callback import is_run_later
 from gradwalk.program.calls.loop import Loop, Sizes
 from gradwalk.program.calls.program_derivatives import to_tape, without_effects
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Indices, Tape
-from gradwalk.value.modes import is_staging
-from gradwalk.value.node import primal_of
-from gradwalk.value.value import Value
 
 
 class EffectLoop(Call):
-    """A loop with side effects. It has the results of a `Loop`, and a token: see `program/tracing/effects.py`.
+    """A loop with side effects. It has the results of a `Loop`, and the sum of the tokens of all steps.
 
     Its derivatives are the derivatives of the loop without side effects.
 
@@ -34,6 +29,7 @@ class EffectLoop(Call):
     """
 
     name = "loop"
+    has_effects = True
     remedy = "Remove debug.print and debug.callback from the loop"
 
     def __init__(
@@ -52,7 +48,7 @@ class EffectLoop(Call):
         of_condition = None if condition is None else without_effects(condition)
         self._quiet = Loop(quiet, sizes, *others, of_condition, memory)
         inserted = _with_token(body, 1 + sizes.carry, sizes.carry, size)
-        own = None if condition is None else _with_unused_input(condition, sizes.carry)
+        own = None if condition is None else with_unused_input(condition, sizes.carry)
         self._loud = Loop(inserted, sizes._replace(carry=sizes.carry + 1), *others, own, memory)
         self.inputs = self._quiet.inputs
         self.outputs = self._quiet.outputs + 1
@@ -82,13 +78,6 @@ class EffectLoop(Call):
         """Append the tangents of the loop without side effects: see `Call.jvp`."""
         return [*self._quiet.jvp(tape, operands, base, tangents), NO_INDEX]
 
-    def values(self, operands: Sequence[Any]) -> list[Value]:
-        """Compute the results. The side effects are left to the recording that runs the call later, if there is one."""
-        if is_staging() or not is_run_later(operands):
-            return super().values(operands)
-        numbers = numpy.array([primal_of(x) if isinstance(x, Value) else x for x in operands], numpy.float64)
-        return self.results(operands, [*self._quiet.numbers(numbers).tolist(), -0.0])
-
     def effectless(self, operands: int) -> Program:
         """Return a program that calls the loop without side effects: see `Call.effectless`."""
         tape = Tape()
@@ -113,7 +102,8 @@ def _with_token(body: Program, place: int, carry: int, size: int) -> Program:
     return tape.program([*outputs[:carry], total, *outputs[carry:size]])
 
 
-def _with_unused_input(program: Program, place: int) -> Program:
+def with_unused_input(program: Program, place: int) -> Program:
+    """Return the program with another input, which it does not use, at the position `place`."""
     tape = Tape()
     inputs = [tape.input() for _ in range(program.inputs + 1)]
     return tape.program(tape.inline(program, inputs[:place] + inputs[place + 1 :]))

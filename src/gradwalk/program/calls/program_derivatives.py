@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from gradwalk.program.code.call_registry import maker
@@ -96,12 +97,20 @@ class _Portable:
 
 def has_effects(program: Program) -> bool:
     """Return whether a program makes calls for their side effects."""
-    return any(call.effectless(len(operands)) is not None for call, operands in program.calls)
+    return any(call.has_effects for call, _ in program.calls)
 
 
 def without_effects(program: Program) -> Program:
     """Return a program without side effects; the program itself if it has none."""
-    replaced = {id(call): call.effectless(len(operands)) for call, operands in program.calls}
+    return replacing(program, lambda call, operands: call.effectless(operands))
+
+
+def replacing(program: Program, replacement: Callable[[Any, int], Program | None]) -> Program:
+    """Return a program in which a program replaces each call for which `replacement(call, operands)` is not None.
+
+    `operands` is the number of operands of the call.
+    """
+    replaced = {id(call): replacement(call, len(operands)) for call, operands in program.calls}
     if not any(replaced.values()):
         return program
     tape = Tape()

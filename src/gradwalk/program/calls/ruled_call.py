@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -11,7 +11,7 @@ from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.program.calls.call import Call, Result, Whole, instantiate_zeros
 from gradwalk.program.calls.linearity import nonlinear_operation
-from gradwalk.program.calls.program_derivatives import calling, to_tape, weight, without_effects
+from gradwalk.program.calls.program_derivatives import calling, has_effects, to_tape, weight, without_effects
 from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.routine.limits import why_not_lowerable
@@ -24,6 +24,8 @@ from gradwalk.value.value import Value, with_rule
 class Rules:
     """The derivatives of a `RuledCall` as programs, which are recorded when they are first needed."""
 
+    # The function that has these derivatives.
+    function: Callable[..., Any]
     # Whether the vector-Jacobian product may be any function of the cotangents, such as a clipped gradient.
     may_be_nonlinear = False
 
@@ -59,12 +61,17 @@ class RuledCall(Call):
         self.name = name
         self.inputs = program.inputs
         self.outputs = len(program.outputs)
+        self.has_effects = has_effects(program)
         self.described = "a program with user-defined derivatives"
         self.parts = (program,)
         self.shown_parts = [("value", program)]
         self._program = program
         self._operands = operands
         self._rules = rules
+
+    def is_of(self, f: Callable[..., Any]) -> bool:
+        """Return whether the program is a recording of the function `f`."""
+        return self._rules.function is f
 
     def __repr__(self) -> str:
         return f"<call of {self.name}>"
@@ -131,10 +138,9 @@ class RuledCall(Call):
 
     def effectless(self, operands: int) -> Program | None:
         """Return a program that calls the program without side effects: see `Call.effectless`."""
-        quiet = without_effects(self._program)
-        if quiet is self._program:
+        if not self.has_effects:
             return None
-        return calling(RuledCall(quiet, self.name, self._operands, self._rules), operands)
+        return calling(RuledCall(without_effects(self._program), self.name, self._operands, self._rules), operands)
 
     def flat(self) -> Program:
         """Return the program: see `Call.flat`."""

@@ -11,7 +11,14 @@ import numpy
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
-from gradwalk.program.calls.program_derivatives import calling, jvp_program, vjp_program, weight, without_effects
+from gradwalk.program.calls.program_derivatives import (
+    calling,
+    has_effects,
+    jvp_program,
+    vjp_program,
+    weight,
+    without_effects,
+)
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import ProgramError
 from gradwalk.program.native.policy import prefix_keys
@@ -35,6 +42,7 @@ class Switch(Call):
         self.branches = self.parts = tuple(branches)
         self.described = f"one of {len(self.branches)} programs, selected by the first operand"
         self.shown_parts = [(f"branch {i}", branch) for i, branch in enumerate(self.branches)]
+        self.has_effects = any(map(has_effects, self.branches))
         self.is_pure = all(call.is_pure for branch in self.branches for call, _ in branch.calls)
         self.inputs = 1 + self.branches[0].inputs
         self.outputs = len(self.branches[0].outputs)
@@ -68,11 +76,11 @@ class Switch(Call):
 
     @cached_property
     def _back(self) -> Switch:
-        return Switch([vjp_program(branch) for branch in self.branches])
+        return Switch([vjp_program(without_effects(branch)) for branch in self.branches])
 
     @cached_property
     def _forward(self) -> Switch:
-        return Switch([jvp_program(branch) for branch in self.branches])
+        return Switch([jvp_program(without_effects(branch)) for branch in self.branches])
 
     @cached_property
     def weight(self) -> float:
@@ -86,10 +94,9 @@ class Switch(Call):
 
     def effectless(self, operands: int) -> Program | None:
         """Return a program that calls the switch without side effects: see `Call.effectless`."""
-        quiet = [without_effects(branch) for branch in self.branches]
-        if all(one is other for one, other in zip(quiet, self.branches, strict=True)):
+        if not self.has_effects:
             return None
-        return calling(Switch(quiet), operands)
+        return calling(Switch([without_effects(branch) for branch in self.branches]), operands)
 
     def flat(self) -> Program:
         """Return an equivalent program that computes all branches and then selects the results."""

@@ -9,8 +9,7 @@ from typing import Any
 import numpy
 
 from gradwalk.program.calls.call import Call
-from gradwalk.program.calls.callback import Callback
-from gradwalk.program.calls.effect_loop import EffectLoop
+from gradwalk.program.calls.effect_loop import EffectLoop, with_unused_input
 from gradwalk.program.calls.loop import Loop, Sizes
 from gradwalk.program.calls.program_derivatives import has_effects
 from gradwalk.program.calls.switch import Switch
@@ -23,7 +22,6 @@ from gradwalk.program.tracing.array_handle import (
     TracedPart,
     flat_operands,
 )
-from gradwalk.program.tracing.effects import current_effects
 from gradwalk.program.tracing.trace import Recording, current_arrays
 from gradwalk.trees.tree import TreeDef, common_types, flatten, scalars, type_of
 from gradwalk.value.modes import RecordingError, refusals_here, without_numbers
@@ -38,13 +36,13 @@ class Part:
 
     The function `f` is traced for arguments with the structures of the trees `args`. The numbers in `args` are ignored.
 
-    `is_step` says whether the function is the step of a loop.
+    `is_step` says whether the function is the step of a loop, whose tokens are not added to its results.
 
     Attributes:
         sizes: The number of inputs for each argument: one for each number, and one for each array that stays whole.
         results: The number of numbers and whole arrays in the result.
         captured: The Values and the handles of arrays from the enclosing scope that the function uses.
-        effects: The calls that the function makes for their side effects.
+        tokens: The tape indices of the tokens of a step: see `program/tracing/effects.py`.
 
     Raises:
         RecordingError: If the function needs the number of a traced value.
@@ -52,8 +50,6 @@ class Part:
 
     def __init__(self, f: Callable[..., Any], *args: Any, is_step: bool = False) -> None:
         self._recording = Recording(staged=True, arrays=current_arrays())
-        self.effects = self._recording.effects
-        self.effects.is_step = is_step
         self.sizes: list[int] = []
         opened = []
         for arg in args:
@@ -62,6 +58,9 @@ class Part:
             self.sizes.append(len(self._recording.operands) - before)
         self._outputs = self._recorded(f, opened)
         self.results = len(self._outputs)
+        self.tokens = self._recording.effects.indices if is_step else []
+        if not is_step:
+            self._outputs = self._recording.with_effects(self._outputs)
         self.captured: list[Any] = self._recording.operands[sum(self.sizes) :]
 
     def _recorded(self, f: Callable[..., Any], args: Sequence[Any]) -> Indices:
@@ -102,7 +101,7 @@ class Part:
         places = {id(x): _new_input(tape, x.kind if isinstance(x, ArrayHandle) else None) for x in fixed}
         rest = [_new_input(tape, kind) for kind in kinds[split:end]]
         operands = [*first, *rest, *(places[id(x)] for x in self.captured)]
-        return TracedPart(tape, tape.copy(source, [*self._outputs, *self.effects.indices], operands))
+        return TracedPart(tape, tape.copy(source, [*self._outputs, *self.tokens], operands))
 
     def program(self, fixed: Sequence[Any], before: int) -> Program:
         """Return the function as a program of numbers: see `traced`."""
@@ -260,8 +259,8 @@ def _traced_with_arrays(
 
 def _have_arrays(tapes: Sequence[Tape]) -> bool:
     """Return whether there are whole arrays on tapes, and no calls for their side effects."""
-    return any(tape.has_arrays for tape in tapes) and all(
-        call.effectless(len(operands)) is None for tape in tapes for call, operands, _ in tape.calls
+    return any(tape.has_arrays for tape in tapes) and not any(
+        call.has_effects for tape in tapes for call, _, _ in tape.calls
     )
 
 
@@ -272,31 +271,16 @@ def _of_numbers(
     fixed = _captured(body, guard)
     program, condition = body.program(fixed, 2), None if guard is None else guard.program(fixed, 1)
     carry, constants = flat_operands(body.given[1 : 1 + body.sizes[1]]), flat_operands(fixed)
-    out = len(program.code.outputs) - len(body.effects.indices) - len(carry)
+    out = body.results - len(carry)
     of_rows = flat_operands(xs)
     sizes = Sizes(len(carry), len(constants), len(of_rows) // (span[1] or 1), out)
     operands = [*carry, *constants, *of_rows]
-    if body.effects.indices or any(map(has_effects, (program, condition) if condition else (program,))):
-        return list(_with_effects(EffectLoop(program, sizes, *span, condition, memory), operands))
+    if any(map(has_effects, (program, condition) if condition else (program,))):
+        if not operands:  # a call needs at least one operand to be recorded
+            program, sizes, operands = with_unused_input(program, 1), sizes._replace(fixed=1), [0.0]
+            condition = condition and with_unused_input(condition, 0)
+        return bind(EffectLoop(program, sizes, *span, condition, memory), operands)[:-1]
     return bind(Loop(program, sizes, *span, condition, memory), operands)
-
-
-def _with_effects(loop: EffectLoop, operands: Sequence[Any]) -> list[Any]:
-    """Return the results of a loop with side effects, and add its token to the effects of the enclosing recording."""
-    *results, token = bind(loop, operands)
-    if not isinstance(token, Value):
-        return results
-    effects = current_effects()
-    anchor = effects.anchor if effects else [x for x in operands if isinstance(x, Value)][:1]
-    [anchored] = Callback("effects of a loop", _nothing).values([*anchor, token])
-    if effects is None:  # `grad` of a function of numbers has no `Effects`
-        return [x + anchored for x in results]
-    effects.tokens.append(anchored)
-    return results
-
-
-def _nothing(numbers: list[float]) -> None:
-    """Do nothing: the operands have the side effects."""
 
 
 def _number(holds: Any) -> Any:
@@ -328,8 +312,7 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
                 f"{next(iter(functions))} returned {treedefs[0]} and {name} returned {treedef}: when branches are "
                 "traced, all functions must return the same structure"
             )
-        effects = current_effects()  # their tokens are added to each number
-        return scalars(leaves) if effects and effects.tokens else _numbers_and_arrays(leaves, kinds[0])
+        return _numbers_and_arrays(leaves, kinds[0])
 
     parts = [Part(functools.partial(numbers, name, f)) for name, f in functions.items()]
     shared = list({id(x): x for part in parts for x in part.captured}.values())
@@ -380,6 +363,6 @@ def _new_input(tape: Tape, kind: Any) -> int:
 
 def bind(call: Call, operands: Sequence[Any]) -> list[Any]:
     """Return the results of a call: Values if an operand is a Value, else floats."""
-    if any(isinstance(operand, Value) for operand in operands):
+    if call.has_effects or any(isinstance(operand, Value) for operand in operands):
         return list(call.values(operands))
     return list(call.numbers(numpy.array(operands, numpy.float64)).tolist())

@@ -1,16 +1,16 @@
 """`Effects`: the calls that a function makes for their side effects while it is recorded, such as `debug.print`.
 
-A program runs only the instructions that its outputs depend on. So each of these calls returns a token, the number
--0.0, which is added to all results of the function: x + -0.0 is x for every x.
+A program runs only the instructions that its outputs depend on. So each of these calls has a token, the number -0.0,
+which a recording adds to its outputs or computes with them: x + -0.0 is x for every x. Derivatives do not depend on
+tokens, so they do not repeat the calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from gradwalk.program.tracing.array_handle import ArrayHandle
 from gradwalk.value.value import Value
 
 _current: ContextVar[Effects | None] = ContextVar("effects", default=None)
@@ -19,35 +19,14 @@ _current: ContextVar[Effects | None] = ContextVar("effects", default=None)
 class Effects:
     """The tokens of the calls in one recording.
 
-    Args:
-        inputs: The Values for the inputs of the recording.
-
     Attributes:
-        tokens: The tokens.
-        is_step: Whether the function is the step of a loop, whose tokens are not added to its results.
-        indices: The tape indices of the tokens of a step.
+        tokens: The tokens that are not on the tape yet.
+        indices: The tape indices of the other tokens.
     """
 
-    def __init__(self, inputs: Sequence[Value]) -> None:
-        self._inputs = inputs
-        self._outer = _current.get()
+    def __init__(self) -> None:
         self.tokens: list[Value] = []
-        self.is_step = False
         self.indices: list[int] = []
-
-    @property
-    def anchor(self) -> list[Value]:
-        """An input of this or an enclosing recording, as a list of one Value; an empty list if there is none.
-
-        Each call has the anchor as an operand, so that derivatives depend on the call.
-        """
-        effects: Effects | None = self
-        while effects is not None:
-            if effects._inputs:
-                first = effects._inputs[0]
-                return [first.first() if isinstance(first, ArrayHandle) else first]
-            effects = effects._outer
-        return []
 
     def during(self, f: Callable[[], Any]) -> Any:
         """Call a function that adds tokens to `current_effects()`. The caller must discard the context."""
@@ -55,7 +34,7 @@ class Effects:
         return f()
 
     def take(self) -> list[Value]:
-        """Return the tokens, and forget them."""
+        """Return the tokens that are not on the tape yet, and forget them."""
         tokens, self.tokens = self.tokens, []
         return tokens
 

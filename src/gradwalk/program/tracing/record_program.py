@@ -14,4 +14,4 @@ def record_program(f: Callable[..., Any], numbers: list[float]) -> Program:
     recording = Recording(staged=True)
     given = [recording.add_inputs(number, "operand") for number in numbers]
     indices, _ = recording.run(f, given, {})
-    return recording.tape.program(indices)
+    return recording.program(indices)

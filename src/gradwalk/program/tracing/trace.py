@@ -125,25 +125,25 @@ class Recording:
         self._indices: dict[int, int] = {}  # maps the id of the Value for an input to the tape index of the input
         self._input_indices: Indices = []  # the tape index of each input
         self._inputs: list[Value] = []  # the Values for the inputs
-        self.effects = Effects(self._inputs)
+        self.effects = Effects()
 
     def refuse_branches_of_placeholders(self) -> None:
         """Refuse branches if an operand belongs to an enclosing recording that refuses branches, as in a loop body."""
         if is_abstract() and any(isinstance(x, Value) and level_of(x) > 0 for x in self.operands):
             self._follows_branches = False
 
-    def add_inputs(self, tree: Any, what: str, names: list[str] | None = None) -> Any:
+    def add_inputs(self, tree: Any, what: str, names: list[str] | None = None, *, whole: bool = True) -> Any:
         """Append an input to the recording for each number in a tree; return the tree with the Values of the inputs.
 
         If all numbers are inputs already, the tree is returned unchanged. `what` is the name of the argument in error
         messages. If `names` is a list, the name of each input is appended to it and becomes the label of the input's
-        Value.
+        Value. A large array is one input if the recording has arrays and `whole` is true.
         """
         leaves, treedef = flatten(tree, what)
-        arrays = self._arrays_of(leaves) if self._arrays is not None and not treedef.pairs else None
+        arrays = self._arrays_of(leaves) if whole and self._arrays is not None and not treedef.pairs else None
         if arrays is not None:
             return treedef.unflatten(self._with_arrays(leaves, arrays, treedef.paths(what), names))
-        numbers = self._numbers(leaves)
+        numbers = self._numbers(leaves) if whole else scalars(leaves)
         if all(isinstance(x, Value) and id(x) in self._indices for x in numbers):
             return tree
         inputs = self._inputs_of(numbers)
@@ -303,17 +303,12 @@ class Recording:
         leaves, treedef = flatten(result, f"the result of {display_name(f)}")
         types = list(map(type_of, leaves))
         tokens = self.effects.take()
-        numbers = scalars(leaves) if tokens else self._numbers(leaves)
+        numbers = self._numbers(leaves)
         nodes = [x.node if isinstance(x, AskedNumber) else x for x in asked]
         roots = [x for x in [*tokens, *numbers, *nodes] if isinstance(x, Value)]
         indices = iter(self._load(roots, f) if roots else ())
-        added = [next(indices) for _ in tokens]
+        self.effects.indices += [next(indices) for _ in tokens]
         found = [next(indices) if isinstance(x, Value) else self.tape.constant(x) for x in numbers]
-        if self.effects.is_step:
-            self.effects.indices = added
-        else:
-            for token in added:
-                found = [self.tape.append("add", index, token) for index in found]
         conditions, outcomes = self.branches
         conditions += indices
         for x, number in zip(asked, map(primal_of, nodes), strict=True):
@@ -328,10 +323,24 @@ class Recording:
         recording, too.
         """
         conditions, outcomes = self.branches
-        numbers = self._evaluated([*outputs, *conditions])
-        for condition, outcome in zip(numbers[len(outputs) :], outcomes, strict=True):
+        numbers = self._evaluated([*outputs, *conditions, *self.effects.indices])
+        for condition, outcome in zip(numbers[len(outputs) :], outcomes, strict=False):
             has_outcome(condition, outcome)
         return numbers[: len(outputs)]
+
+    def program(self, outputs: Indices) -> Program:
+        """Return the program that computes outputs of the tape and makes the calls for side effects."""
+        return self.tape.program(self.with_effects(outputs))
+
+    def with_effects(self, outputs: Indices) -> Indices:
+        """Return outputs of the tape that depend on the calls for side effects."""
+        for token in self.effects.indices:
+            outputs = [self._with_token(index, token) for index in outputs]
+        return outputs
+
+    def _with_token(self, index: int, token: int) -> int:
+        kind = self.tape.arrays.get(index)
+        return self.tape.append("add", index, token) if kind is None else kind.where(self.tape, token, index, index)
 
     def results(self, outputs: Indices, treedef: TreeDef) -> Any:
         """Compute the results of the instructions `outputs`, which may be arrays; return the tree of the results."""
@@ -345,7 +354,10 @@ class Recording:
 
     def _evaluated(self, outputs: Indices) -> Any:
         if self._arrays is None or not self.tape.has_arrays:
-            return evaluate(self.tape.program(outputs), self.operands)
+            program = self.tape.program(outputs)
+            if self.effects.indices and is_staging():  # an enclosing recording makes the side effects
+                return program(list(self.operands))
+            return evaluate(program, self.operands)
         return self._arrays.evaluate(self.tape, outputs, self.operands)
 
     def number_of(self, node: Value, f: Callable[..., Any]) -> Any:

@@ -42,7 +42,7 @@ def searched(
 
     recording = Recording(staged=True)
     outputs, _ = recording.run(found, [recording.add_inputs(1.0, "x") for _ in range(starts + count)], {})
-    return recording.tape.program(outputs)
+    return recording.program(outputs)
 
 
 def newton(f: Function, slope: Function, start: Any, xtol: float, rtol: float, maxiter: float) -> Any:

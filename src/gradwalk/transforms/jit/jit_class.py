@@ -296,6 +296,6 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         if recording.tape.has_arrays and not is_whole:
             captured, given = flat_operands(captured), flat_operands(given)
         made: Any = ArrayTrace if is_whole else JitTrace
-        program = made.program_of(recording.tape, [*outputs, *conditions])
+        program = made.program_of(recording.tape, [*recording.with_effects(outputs), *conditions])
         trace: JitTrace = made(program, captured, tuple(outcomes), treedef, given, key)
         return trace

@@ -11,6 +11,7 @@ import numpy
 
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
+from gradwalk.program.calls.program_derivatives import has_effects
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import PreparedCall, PreparedPath
 from gradwalk.program.tape import Indices, Tape
@@ -18,6 +19,7 @@ from gradwalk.program.tracing.paths import Outcomes, PathTrace, guards_of
 from gradwalk.program.tracing.trace_cache import prepared_call
 from gradwalk.trees.fast.forms import form_of
 from gradwalk.trees.tree import TreeDef, scalars, write
+from gradwalk.value.modes import is_staging
 from gradwalk.value.value import Value
 
 
@@ -39,10 +41,11 @@ class JitTrace(PathTrace):
     def prepared_path(self) -> PreparedPath | None:
         """The fast path for arguments that take this path, or None.
 
-        There is no fast path if the trace captures Values. A trace that calls other programs has no fast path if it
-        has conditions: the calls might raise an exception or never return for arguments that take another path.
+        There is no fast path if the trace captures Values or has side effects. A trace that calls other programs has
+        no fast path if it has conditions: the calls might raise an exception or never return for arguments that take
+        another path.
         """
-        if self.captured or (self.program.calls and self.outcomes):
+        if self.captured or self._has_effects or (self.program.calls and self.outcomes):
             return None
         return PreparedPath(self.program.interpreter, form_of(self.treedef), self.treedef, self.outcomes)
 
@@ -68,6 +71,10 @@ class JitTrace(PathTrace):
         """Return the program that computes some outputs of a tape."""
         return tape.program(outputs)
 
+    @cached_property
+    def _has_effects(self) -> bool:
+        return has_effects(self.program)
+
     @property
     def of_numbers(self) -> Program:
         """The program, with an input for each number of the arguments and an output for each number of the result."""
@@ -75,17 +82,18 @@ class JitTrace(PathTrace):
 
     def outputs(self, leaves: Sequence[Any]) -> Any:
         """Run the program on the leaves of the arguments; return its outputs."""
-        if not self.captured:
+        runs_later = self._has_effects and is_staging()  # in the recording of a function that calls this function
+        if not self.captured and not runs_later:
             row = numpy.empty(self.program.inputs)
             if write(leaves, row):
                 return self.program.run(row)
         operands = [*scalars(leaves), *self.captured]
-        if any(isinstance(operand, Value) for operand in operands):
+        if runs_later or any(isinstance(operand, Value) for operand in operands):
             return self.apply(operands)
         return self.program.run(numpy.array(operands))
 
     def apply(self, operands: Sequence[Any]) -> Sequence[Any]:
-        """Return the outputs of the program. At least one operand must be a Value."""
+        """Return the outputs of the program as Values and floats."""
         return self.program(list(operands))
 
     def tree(self, outputs: Any) -> Any:

@@ -8,7 +8,9 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
+from gradwalk.program.calls.call import Call
 from gradwalk.program.calls.linearity import nonlinear_operation
+from gradwalk.program.calls.program_derivatives import replacing, without_effects
 from gradwalk.program.calls.ruled_call import RuledCall, Rules, transposed
 from gradwalk.program.program import Program
 from gradwalk.program.tracing.trace import Recording, display_name, evaluate, has_outcome
@@ -49,7 +51,7 @@ class _Ruled(WrappedFunction[P, R]):
         outputs, treedef = recording.run(of_values, [opened], {})
         _follow_branches(recording)
         rules = self._rules(arguments.without_values(), treedef)
-        call = RuledCall(recording.tape.program(outputs), self.__name__, len(arguments.values), rules)
+        call = RuledCall(recording.program(outputs), self.__name__, len(arguments.values), rules)
         return treedef.results(call.values(recording.operands))  # type: ignore[no-any-return]
 
     def _reduce_args(self) -> tuple[Any, ...]:
@@ -162,15 +164,16 @@ class _UserRules(Rules):
     """The rules of one call of a function: they are recorded for arguments with the structure of the call's."""
 
     def __init__(self, f: Callable[..., Any], arguments: Arguments, treedef: TreeDef) -> None:
-        self._f = f
+        self.function = f
+        self._name = display_name(f)
         self._arguments = arguments
         self._treedef = treedef
 
     def refuse_captured(self) -> None:
         """Raise `TypeError`: see `Rules.refuse_captured`."""
         raise TypeError(
-            f"{display_name(self._f)} has derivative rules and uses a Value that is not one of its arguments, so the "
-            "derivative with respect to this Value is unknown: make it an argument"
+            f"{self._name} has derivative rules and uses a Value that is not one of its arguments, so the derivative "
+            "with respect to this Value is unknown: make it an argument"
         )
 
     def _recorded(self, f: Callable[[Any], Any], count: int, more: int) -> Program:
@@ -182,20 +185,24 @@ class _UserRules(Rules):
                 outputs, _ = recording.run(f, [given], {})
         except RecordingError as error:
             error.add_note(
-                f"The derivative rule of {display_name(self._f)} is recorded, so that it can be differentiated again: "
+                f"The derivative rule of {self._name} is recorded, so that it can be differentiated again: "
                 "choose with gradwalk.math.where or gradwalk.loops.cond instead of branching"
             )
             raise
         if len(recording.operands) > count + more:
             raise ValueError(
-                f"the derivative rule of {display_name(self._f)} uses a Value that is not one of its arguments: make "
-                f"that Value an argument of {display_name(self._f)}"
+                f"the derivative rule of {self._name} uses a Value that is not one of its arguments: make that Value "
+                f"an argument of {self._name}"
             )
-        return recording.tape.program(outputs)
+        return replacing(recording.program(outputs), self._quiet)
+
+    def _quiet(self, call: Call, operands: int) -> Program | None:
+        """Return what replaces a call in a rule: the side effects of the function are not repeated by its rules."""
+        return call.effectless(operands) if isinstance(call, RuledCall) and call.is_of(self.function) else None
 
     def _refuse_nonlinear(self, program: Program, operands: int, what: str, advice: str) -> None:
         """Raise `TypeError` if a program is not linear in the inputs that follow the operands."""
-        name = nonlinear_operation(program.code, [i >= operands for i in range(program.inputs)])
+        name = nonlinear_operation(without_effects(program).code, [i >= operands for i in range(program.inputs)])
         if name:
             raise TypeError(f"{what} must be linear, but it computes {name} of them{advice}")
 
@@ -248,7 +255,7 @@ class _VjpRule(_UserRules):
         """Transpose the rules: see `Rules.jvp_program`."""
         backward = self.vjp_program(operands, results)
         what = (
-            f"{display_name(self._f)} is a custom_vjp function, which forward mode can differentiate only by "
+            f"{self._name} is a custom_vjp function, which forward mode can differentiate only by "
             f"transposing the rule {display_name(self._bwd)}: the rule, as a function of the cotangents,"
         )
         advice = ". Use reverse mode (grad, vjp, jacrev), or define the function with custom_jvp"
@@ -258,12 +265,12 @@ class _VjpRule(_UserRules):
     def _cotangents(self, operands: int, numbers: Sequence[Any]) -> list[Any]:
         """Call both rules; return the cotangents of the operands."""
         arguments = self._arguments
-        fwd = f"the rule {display_name(self._fwd)} of the custom_vjp function {display_name(self._f)}"
+        fwd = f"the rule {display_name(self._fwd)} of the custom_vjp function {self._name}"
         args = arguments.with_static(arguments.filled(numbers[:operands]))
         result, residuals = _pair(self._fwd(*args), fwd, "result and residuals")
         _numbers(result, self._treedef, f"the result that {fwd} returned")
         found = self._bwd(*arguments.static, residuals, self._treedef.as_floats().filled(list(numbers[operands:])))
-        bwd = f"the rule {display_name(self._bwd)} of the custom_vjp function {display_name(self._f)}"
+        bwd = f"the rule {display_name(self._bwd)} of the custom_vjp function {self._name}"
         return arguments.cotangents(found, bwd)
 
 

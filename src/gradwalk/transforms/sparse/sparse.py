@@ -200,7 +200,7 @@ class Sparse(Transform[P, Any]):
         indptr, indices = self._pattern(*pattern(recording.tape.program(outputs), columns))
         matrix = csr_array((numpy.zeros(len(indices)), indices, indptr), shape=(len(outputs), len(inputs)))
         sums = self._sums(recording.tape, inputs, outputs, (indptr, indices))
-        program, groups = _unrolled(recording.tape, sums) or _swept(recording, sums)
+        program, groups = _unrolled(recording, sums) or _swept(recording, sums)
         statistics = SparseStatistics(len(indices), len(numpy.unique(sums.sum_of)), len(program))
         return SparseTrace(program, captured, matrix, first, statistics, groups, (sums.sum_of, sums.at))
 
@@ -384,8 +384,9 @@ def _groups(colors: Any, count: int) -> list[Any]:
     return numpy.split(numpy.argsort(colors, kind="stable"), ends[:-1])
 
 
-def _unrolled(tape: Tape, sums: Sums) -> tuple[Program, list[Any]] | None:
+def _unrolled(recording: Recording, sums: Sums) -> tuple[Program, list[Any]] | None:
     """Build one program that computes all entries and has no seeds. Return None if the program is too long."""
+    tape = recording.tape
     one = tape.constant(1.0)
     entries = numpy.zeros(len(sums.at), numpy.int64)
     count = _count(sums.colors)
@@ -394,11 +395,11 @@ def _unrolled(tape: Tape, sums: Sums) -> tuple[Program, list[Any]] | None:
         entries[read] = sums.sweep([(sums.seeds[k], one) for k in seeds], targets)
         if len(tape) > _LARGEST:
             return None
-    return tape.program(entries.tolist()), []
+    return recording.program(entries.tolist()), []
 
 
 def _swept(recording: Recording, sums: Sums) -> tuple[Program, list[Any]]:
     """Return a program that performs one sweep and takes the seeds as last inputs, and the seeds of each color."""
     seeds = recording.add_seeds([0.0] * len(sums.seeds))
     outputs = sums.sweep(list(zip(sums.seeds, seeds, strict=True)), sums.targets)
-    return recording.tape.program(outputs), _groups(sums.colors, _count(sums.colors))
+    return recording.program(outputs), _groups(sums.colors, _count(sums.colors))
