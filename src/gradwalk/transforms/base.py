@@ -34,6 +34,7 @@ class Transform(WrappedFunction[P, R_co], Recordable):
         self._parameters = Parameters(f)
 
     _arrays: ArrayRecorder | None = None  # makes large arrays single operands, in transforms that can
+    _opens_whole = True  # whether arrays to differentiate with respect to can be single operands
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Return the derivatives at these arguments."""
@@ -61,7 +62,7 @@ class Transform(WrappedFunction[P, R_co], Recordable):
         treedefs = []
         for i in self._positions(len(opened)):
             refuse_static(opened[i], names[i])
-            opened[i] = recording.add_inputs(opened[i], names[i])
+            opened[i] = recording.add_inputs(opened[i], names[i], whole=self._opens_whole)
             indices, treedef = recording.input_indices(opened[i])
             inputs += indices
             treedefs.append(treedef)

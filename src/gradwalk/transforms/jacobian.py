@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy
 
+from gradwalk.arrays.kinds import ArrayKind
+from gradwalk.arrays.layout_calls import Join, MoveRows, Reshape, Unpack
+from gradwalk.arrays.recorder import RECORDER
+from gradwalk.arrays.run.array_program import ArrayProgram
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.tape import Indices
+from gradwalk.program.calls.call import append_call
+from gradwalk.program.tape import Indices, Tape
+from gradwalk.program.tracing.array_handle import RecordedArray
 from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.transforms.base import Argnums, Transform, refuse_real_arguments, transformed, with_aux
 from gradwalk.trees.complex_leaves import joined
-from gradwalk.trees.tree import Shape, TreeDef, flatten, refuse_static, scalars, tupled
+from gradwalk.trees.tree import Shape, TreeDef, flatten, refuse_static, size, tupled
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")
@@ -23,10 +30,13 @@ R_co = TypeVar("R_co", covariant=True)
 # a program that performs one sweep runs once per column or row. That program multiplies zero tangents by partials,
 # which gives nan if a partial is infinite.
 _LARGEST_UNROLLED = 1_000_000
+_MOST_ARRAY_CALLS = 2_000  # the same for programs with whole arrays
 
 
 class Jacobian(Transform[P, R_co]):
     """A function that computes a Jacobian. `mode` is "forward", "reverse", or "auto" for the cheaper mode."""
+
+    _arrays = RECORDER
 
     def __init__(
         self,
@@ -38,43 +48,36 @@ class Jacobian(Transform[P, R_co]):
     ) -> None:
         super().__init__(f, argnums, "jacobian")
         self._mode = mode
+        self._opens_whole = mode == "reverse"  # forward mode has a sweep for each number
         self._has_aux = has_aux
         self._holomorphic = holomorphic
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Return the Jacobian at these arguments."""
-        recording = Recording()
-        inputs, outputs, arranged, aux = self._run(recording, args, kwargs)
+        recording = Recording(arrays=self._arrays if self.takes_arrays else None)
+        run = self._run(recording, args, kwargs)
+        if recording.effects.indices or self._is_unrolled(recording, run):
+            return recording.results(*self._unrolled(recording, run))  # type: ignore[no-any-return]
         # The matrix is computed last, because it appends inputs to the tape.
-        others = [of_aux.results(recording.evaluate(indices)) for indices, of_aux in aux]
-        numbers = self._matrix(recording, inputs, outputs).ravel()[arranged.order]
+        others = [recording.results(indices, of_aux) for indices, of_aux in run.aux]
+        arranged = _arranged(run.rows, run.columns)
+        numbers = self._swept(recording, run).ravel()[arranged.order]
         if arranged.negated:
             numbers[arranged.negated] = -numbers[arranged.negated]
         found = arranged.treedef.filled(numbers)
-        return (found, *others) if aux else found  # type: ignore[return-value]
+        return (found, *others) if run.aux else found  # type: ignore[return-value]
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Append each derivative that can be nonzero to the tape; return the indices and treedef of the Jacobian."""
-        inputs, outputs, arranged, aux = self._run(recording, args, kwargs)
-        indices: Indices = self._rows(recording, inputs, outputs).ravel()[arranged.order].tolist()
-        for i in arranged.negated:
-            indices[i] = recording.tape.append("neg", indices[i])
-        for of_aux, aux_treedef in aux:
-            return [*indices, *of_aux], tupled([arranged.treedef, aux_treedef])
-        return indices, arranged.treedef
+        if not self._opens_whole and any(map(_has_arrays, [args[i] for i in self._positions(len(args))])):
+            return recording.run(self.__call__, args, kwargs)  # which has an input for each number
+        return self._unrolled(recording, self._run(recording, args, kwargs))
 
     def _reduce_args(self) -> tuple[Any, ...]:
         return self._f, self._argnums, self._mode, self._has_aux, self._holomorphic
 
-    def _run(
-        self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> tuple[Indices, Indices, _Arranged, list[tuple[Indices, TreeDef]]]:
-        """Record the function.
-
-        Returns:
-            The indices of inputs and outputs, the arrangement of the Jacobian, and a list with the indices and the
-            treedef of aux, which is empty if there is no aux.
-        """
+    def _run(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> _Run:
+        """Record the function."""
         opened, inputs, columns = self._opened(recording, args)
         if self._holomorphic:
             refuse_real_arguments("a Jacobian", self._f, columns)
@@ -82,11 +85,16 @@ class Jacobian(Transform[P, R_co]):
         aux = []
         if self._has_aux:
             rows, of_aux = with_aux(self._f, rows)
-            aux.append((outputs[rows.size :], of_aux))
+            size = recording.count_of(rows, outputs)
+            aux.append((outputs[size:], of_aux))
+            outputs = outputs[:size]
         if not rows.shapes:
             refuse_static(rows.unflatten([]), f"the result of {display_name(self._f)}")
         self._check_complex(rows, columns)
-        return inputs, outputs[: rows.size], _arranged(rows.as_floats(), columns), aux
+        is_forward = self._mode == "forward" or (self._mode == "auto" and columns.size < 2 * rows.size)
+        if not is_forward or rows.pairs or columns.pairs:
+            outputs = _numbers_of(recording.tape, outputs)
+        return _Run(inputs, outputs, rows.as_floats(), columns, aux, is_forward)
 
     def _check_complex(self, rows: TreeDef, columns: TreeDef) -> None:
         """Raise `TypeError` if there are complex arguments or results for which the Jacobian is not defined."""
@@ -109,36 +117,41 @@ class Jacobian(Transform[P, R_co]):
                 "jacfwd for a function of real numbers, or pass holomorphic=True for a holomorphic function"
             )
 
-    def _is_forward(self, inputs: Indices, outputs: Indices) -> bool:
-        """Return whether to use forward sweeps, one per input, rather than reverse sweeps, one per output."""
-        return self._mode == "forward" or (self._mode == "auto" and len(inputs) < 2 * len(outputs))
+    def _is_unrolled(self, recording: Recording, run: _Run) -> bool:
+        """Return whether to append all sweeps to the tape, rather than to run a program that makes one sweep."""
+        most = _MOST_ARRAY_CALLS if recording.tape.has_arrays else _LARGEST_UNROLLED
+        has_values = any(isinstance(operand, Value) for operand in recording.operands)
+        return has_values or len(recording.tape) * min(run.columns.size, run.rows.size) < most
 
-    def _rows(self, recording: Recording, inputs: Indices, outputs: Indices) -> Any:
-        """Append all derivatives to the tape and return their indices as an (outputs, inputs) matrix."""
+    def _unrolled(self, recording: Recording, run: _Run) -> tuple[Indices, TreeDef]:
+        """Append all derivatives to the tape; return their indices and the treedef of the Jacobian, and of aux."""
         tape = recording.tape
         one = tape.constant(1.0)
-        if self._is_forward(inputs, outputs):
-            columns = [tape.forward([(index, one)], outputs) for index in inputs]
-            return numpy.array(columns, dtype=numpy.int32).reshape(len(inputs), len(outputs)).T
-        rows = [tape.reverse([(index, one)], inputs) for index in outputs]
-        return numpy.array(rows, dtype=numpy.int32).reshape(len(outputs), len(inputs))
+        if run.is_forward:
+            sweeps = [tape.forward([(index, one)], run.outputs) for index in run.inputs]
+        else:
+            sweeps = [tape.reverse([(index, one)], run.inputs) for index in run.outputs]
+        arranged = _arranged(run.rows, run.columns)
+        entries = run.outputs if run.is_forward else run.inputs
+        if any(index in tape.arrays for index in entries):
+            indices = [index for block in _blocks_of_arrays(tape, sweeps, run) for index in block]
+        else:
+            matrix = numpy.array(sweeps, numpy.int32).reshape(len(sweeps), len(entries))
+            indices = (matrix.T if run.is_forward else matrix).ravel()[arranged.order].tolist()
+        for i in arranged.negated:
+            indices[i] = tape.append("neg", indices[i])
+        for of_aux, aux_treedef in run.aux:
+            return [*indices, *of_aux], tupled([arranged.treedef, aux_treedef])
+        return indices, arranged.treedef
 
-    def _matrix(self, recording: Recording, inputs: Indices, outputs: Indices) -> Any:
-        """Compute the derivatives as an (outputs, inputs) matrix."""
-        is_small = len(recording.tape) * min(len(inputs), len(outputs)) < _LARGEST_UNROLLED
-        if is_small or any(isinstance(operand, Value) for operand in recording.operands):
-            entries = recording.evaluate(self._rows(recording, inputs, outputs).ravel().tolist())
-            matrix = entries if isinstance(entries, numpy.ndarray) else numpy.empty(len(entries), dtype=object)
-            matrix[:] = entries
-            return matrix.reshape(len(outputs), len(inputs))
+    def _swept(self, recording: Recording, run: _Run) -> Any:
+        """Compute the derivatives as an (outputs, inputs) matrix, with a program that makes one sweep."""
         numbers = recording.operands.copy()
-        if self._is_forward(inputs, outputs):
-            tangents = recording.add_seeds([0.0] * len(inputs))
-            seeds = list(zip(inputs, tangents, strict=True))
-            return _swept(recording, recording.tape.forward(seeds, outputs), numbers, len(inputs)).T
-        adjoints = recording.add_seeds([0.0] * len(outputs))
-        seeds = list(zip(outputs, adjoints, strict=True))
-        return _swept(recording, recording.tape.reverse(seeds, inputs), numbers, len(outputs))
+        seeded = run.inputs if run.is_forward else run.outputs
+        seeds = list(zip(seeded, recording.add_seeds([0.0] * len(seeded)), strict=True))
+        if run.is_forward:
+            return _swept(recording.tape, recording.tape.forward(seeds, run.outputs), numbers, len(seeds)).T
+        return _swept(recording.tape, recording.tape.reverse(seeds, run.inputs), numbers, len(seeds))
 
 
 @overload
@@ -275,6 +288,26 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, 
     return transformed(f, argnums, transform)
 
 
+class _Run(NamedTuple):
+    """The recording of a function.
+
+    Attributes:
+        inputs: The tape indices of the inputs: numbers and, in reverse mode, whole arrays.
+        outputs: The tape indices of the outputs: numbers and, in forward mode, whole arrays.
+        rows: The treedef of the result.
+        columns: The treedef of the arguments.
+        aux: The indices and the treedef of aux, if there is one.
+        is_forward: Whether to use forward sweeps, one per input, rather than reverse sweeps, one per output.
+    """
+
+    inputs: Indices
+    outputs: Indices
+    rows: TreeDef
+    columns: TreeDef
+    aux: list[tuple[Indices, TreeDef]]
+    is_forward: bool
+
+
 class _Arranged(NamedTuple):
     """The arrangement of a Jacobian.
 
@@ -295,7 +328,7 @@ def _arranged(rows: TreeDef, columns: TreeDef) -> _Arranged:
     entries = numpy.arange(1.0, rows.size * columns.size + 1.0).reshape(rows.size, columns.size)
     tree = rows.of_items([columns.of_items(blocks) for blocks in _blocks(entries, rows, columns)])
     leaves, treedef = flatten(tree, "a Jacobian")
-    signed = numpy.array(scalars(leaves), dtype=numpy.int64)
+    signed = numpy.concatenate([numpy.empty(0), *map(numpy.ravel, leaves)]).astype(numpy.int64)
     negated = (signed < 0).nonzero()[0].tolist() if columns.pairs else []
     return _Arranged(treedef, numpy.abs(signed) - 1, negated)
 
@@ -336,16 +369,81 @@ def _block(entries: Any, row_shape: Shape, shape: Shape) -> Any:
     return entries.reshape(sum(shapes, ())) if shapes else float(entries[0, 0])
 
 
-def _swept(recording: Recording, outputs: Indices, numbers: list[float], count: int) -> Any:
+def _blocks_of_arrays(tape: Tape, sweeps: Sequence[Indices], run: _Run) -> Iterator[Indices]:
+    """Yield the indices of each block, the derivative of one leaf with respect to another: numbers, or one array."""
+    sweep_of, entries_of = (run.columns, run.rows) if run.is_forward else (run.rows, run.columns)
+    entries = _places(tape, run.outputs if run.is_forward else run.inputs, entries_of)
+    pairs = list(itertools.product(sweep_of.ranges(), entries))
+    if run.is_forward:  # the blocks of one leaf of the result follow each other
+        pairs = [(seeded, places) for places, seeded in itertools.product(entries, sweep_of.ranges())]
+    for (numbers, shape), places in pairs:
+        parts = [sweep[places] for sweep in sweeps[numbers]]
+        if not any(index in tape.arrays for index in itertools.chain.from_iterable(parts)):
+            yield list(itertools.chain.from_iterable(zip(*parts, strict=True) if run.is_forward else parts))
+        elif run.is_forward:
+            yield [_columns(tape, [index for [index] in parts])]
+        else:
+            yield [_rows(tape, [index for [index] in parts], shape)]
+
+
+def _columns(tape: Tape, arrays: Indices) -> int:
+    """Append an array whose last axis has one entry for each of these arrays; return its index."""
+    kind, count = tape.arrays[arrays[0]], len(arrays)
+    found = _rows(tape, arrays, (count,))
+    moved = tape.call(MoveRows((count, kind.size), 1), [found])
+    return tape.call(Reshape(ArrayKind(kind.size, count), ArrayKind(kind.rows, kind.width * count)), [moved])
+
+
+def _rows(tape: Tape, arrays: Indices, shape: Shape) -> int:
+    """Append an array whose first axes, of this shape, have one entry for each of these arrays; return its index."""
+    kinds = [tape.arrays[index] for index in arrays]
+    size = len(arrays) * kinds[0].size
+    rows = shape[0] if shape and not isinstance(shape, str) else kinds[0].rows
+    joined = ArrayKind(len(arrays) * kinds[0].rows, kinds[0].width)
+    return tape.call(Reshape(joined, ArrayKind(rows, size // rows)), [tape.call(Join(kinds), arrays)])
+
+
+def _places(tape: Tape, indices: Indices, treedef: TreeDef) -> list[slice]:
+    """Return for each leaf of a tree where its numbers or its array are among the indices of the tree."""
+    found = []
+    start = 0
+    for shape in treedef.shapes:
+        end = start + (1 if size(shape) and indices[start] in tape.arrays else size(shape))
+        found.append(slice(start, end))
+        start = end
+    return found
+
+
+def _numbers_of(tape: Tape, indices: Indices) -> Indices:
+    """Return the indices of numbers, with the numbers of each array in its place."""
+    found: Indices = []
+    for index in indices:
+        kind = tape.arrays.get(index)
+        found += [index] if kind is None else append_call(Unpack(kind), tape, [index])
+    return found
+
+
+def _swept(tape: Tape, outputs: Indices, numbers: list[Any], count: int) -> Any:
     """Run a program `count` times; return one row per run.
 
     In run i, the i-th of the last `count` inputs of the program is 1, and the rest of these inputs are 0.
     """
-    program = recording.tape.program(outputs)
-    rows = numpy.empty((count, len(outputs)))
-    operands = numpy.array([*numbers, *[0.0] * count], numpy.float64)
-    for i in range(count):
-        operands[len(numbers) + i] = 1.0
-        rows[i] = program.run(operands)
-        operands[len(numbers) + i] = 0.0
-    return rows
+    rows = []
+    operands = [*numbers, *[0.0] * count]
+    run = ArrayProgram(tape, outputs).evaluate if tape.has_arrays else _of_numbers(tape, outputs)
+    for i in range(len(numbers), len(operands)):
+        operands[i] = 1.0
+        rows.append(numpy.concatenate([numpy.ravel(x) for x in run(operands)]))
+        operands[i] = 0.0
+    return numpy.array(rows)
+
+
+def _of_numbers(tape: Tape, outputs: Indices) -> Callable[[list[Any]], list[Any]]:
+    """Return the function that computes outputs of a tape without arrays, as a list with one array."""
+    program = tape.program(outputs)
+    return lambda operands: [program.run(numpy.array(operands, numpy.float64))]
+
+
+def _has_arrays(argument: Any) -> bool:
+    """Return whether there are whole arrays in an argument."""
+    return any(isinstance(leaf, RecordedArray) for leaf in flatten(argument, "an argument")[0])
