@@ -16,6 +16,7 @@ import numpy
 from peers import jax, on_one_core
 from timing import Row, at_most, beside, best_of, faster, in_fresh_process, main, seconds, warmed_up
 
+import gradwalk
 from gradwalk import grad, jit, loops, math
 from gradwalk import numpy as gnp
 from gradwalk.scipy.linalg import solve_triangular
@@ -41,11 +42,13 @@ class Problem(NamedTuple):
         name: The name of the row.
         function: Takes a `Library` and the arguments.
         arguments: The arguments.
+        transform: The name of the derivative.
     """
 
     name: str
     function: Callable[..., Any]
     arguments: Sequence[Any]
+    transform: str = "grad"
 
 
 def waves(m: Library, x: Any) -> Any:
@@ -151,6 +154,13 @@ def problems(quick: bool) -> list[Problem]:
         Problem(f"eigenvectors of a matrix of {size} x {size}, gradient", components, [square]),
         Problem(f"calibration on {rows:,} prices from outside, gradient", rates, [numpy.ones(3)]),
         Problem(f"logistic regression on {rows:,} rows, gradient", classification, [numpy.zeros(5), features, labels]),
+        Problem(f"calibration on {rows:,} prices from outside, Hessian", rates, [numpy.ones(3)], "hessian"),
+        Problem(
+            f"logistic regression on {rows:,} rows, Hessian",
+            classification,
+            [numpy.zeros(5), features, labels],
+            "hessian",
+        ),
         Problem(f"descent on {rows:,} rows, gradient", descent, [numpy.ones(5), features, labels]),
         Problem(f"network on {few:,} rows, gradient", network, [weights, images, digits]),
     ]
@@ -168,12 +178,12 @@ def first_call(name: str, quick: bool) -> tuple[float, float]:
 
 
 def of(problem: Problem) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """Return a call of the gradient in gradwalk and in JAX. The first call records or compiles it."""
+    """Return a call of the derivative in gradwalk and in JAX. The first call records or compiles it."""
     j = jax()
     lower = partial(j.scipy.linalg.solve_triangular, lower=True)
     mine, its = _OURS, Library(j.numpy, j.scipy.special.logsumexp, j.grad, j.lax.fori_loop, lower)
-    ours = jit(grad(lambda *args: problem.function(mine, *args)))
-    theirs = j.jit(j.grad(lambda *args: problem.function(its, *args)))
+    ours = jit(getattr(gradwalk, problem.transform)(lambda *args: problem.function(mine, *args)))
+    theirs = j.jit(getattr(j, problem.transform)(lambda *args: problem.function(its, *args)))
     arrays = [j.tree_util.tree_map(j.numpy.asarray, x) for x in problem.arguments]
     return lambda: ours(*problem.arguments), lambda: j.block_until_ready(theirs(*arrays))
 

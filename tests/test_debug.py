@@ -242,6 +242,29 @@ def test_each_call_is_made_once_per_run(name, way):
         assert len(SEEN) == count
 
 
+@pytest.mark.parametrize(
+    "way", [jit, grad, lambda f: jit(grad(f)), lambda f: jit(value_and_grad(f)), lambda f: jit(jacfwd(grad(f), 1))]
+)
+def test_calls_beside_whole_arrays(way):
+    def f(x, a):
+        see(x[0] * a)
+        return (x * x).sum() * a
+
+    run = way(f)
+    for a in (2.0, 3.0):
+        SEEN.clear()
+        run(LARGE + 1.0, a)
+        numpy.testing.assert_array_equal(SEEN, [a])
+
+
+def test_arrays_as_results_depend_on_calls():
+    doubled = jit(lambda x: see(x[0]) or 2.0 * x)
+    for x in (LARGE, LARGE + 1.0):
+        SEEN.clear()
+        numpy.testing.assert_array_equal(doubled(x), 2.0 * x)
+        numpy.testing.assert_array_equal(SEEN, [x[0]])
+
+
 def test_rules_do_not_repeat_the_calls_of_their_function():
     for way in ("jit", "jit grad", "jit grad of y", "jit value_and_grad", "grad jit", "jit vmap grad"):
         for f in (sine_of_rules, ruled_sine):

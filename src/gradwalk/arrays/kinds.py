@@ -48,6 +48,10 @@ class ArrayKind(NamedTuple):
         """Append the array `x` if a number is not 0, else the array `y`; return its index."""
         return tape.call(Choice(self), [condition, x, y])
 
+    def add_token(self, tape: Tape, x: int, token: int) -> int:
+        """Append the array `x` as a result that also depends on a token; return its index."""
+        return tape.call(AddToken(self), [x, token])
+
 
 def new_array(kind: ArrayKind) -> NDArray[numpy.float64]:
     """Return a new array of a kind whose columns are contiguous, because programs of rows read and write columns."""
@@ -215,6 +219,30 @@ class Choice(_Linear):
         """Append a choice of each number: see `Call.expanded`."""
         condition, first, second = operands
         return [[tape.append("where", condition, x, y) for x, y in zip(first, second, strict=True)]]
+
+
+class AddToken(_Linear):
+    """A call that adds a token, which is -0.0, to each number of an array: see `program/tracing/effects.py`."""
+
+    name = "add_token"
+    inputs = 2
+    is_view = True
+
+    def run(self, operands: Sequence[Operand], empty: Allocate = new_array) -> list[Operand]:
+        """Return a view of the array, because its numbers are not changed."""
+        return [operands[0][:]]  # type: ignore[index]
+
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Return the cotangent for the array: see `Call.vjp`."""
+        return [*adjoints, NO_INDEX]
+
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Return the tangent of the array: see `Call.jvp`."""
+        return tangents[:1]
+
+    def expanded(self, tape: Tape, operands: list[Any]) -> list[Any]:
+        """Append the sums of the numbers and the token: see `Call.expanded`."""
+        return [[tape.append("add", x, operands[1]) for x in operands[0]]]
 
 
 def size_of(kind: ArrayKind | None) -> int:

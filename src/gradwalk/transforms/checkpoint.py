@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,14 +10,19 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy
 
+from gradwalk.arrays.array_switch import ArraySwitch
+from gradwalk.arrays.recorder import RECORDER
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.calls.program_derivatives import calling, has_effects, jvp_program, vjp_program, without_effects
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Indices, Tape
+from gradwalk.program.tracing.array_handle import flat_operands
+from gradwalk.transforms.jit.array_trace import ArrayTrace
 from gradwalk.transforms.jit.jit_class import Jit
 from gradwalk.transforms.jit.jit_trace import JitTrace
+from gradwalk.value.modes import depth, refuses_nans
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")
@@ -84,15 +90,40 @@ class CheckpointTrace(JitTrace):
         return self.block.values(operands)
 
 
+@dataclass(frozen=True, eq=False)
+class ArrayCheckpointTrace(ArrayTrace):
+    """A trace with large arrays that is applied as a single call."""
+
+    @cached_property
+    def _whole(self) -> ArraySwitch:
+        """A switch with one branch, because the derivatives of a switch compute the branch again."""
+        return ArraySwitch([self.program.part])
+
+    @cached_property
+    def _block(self) -> Block:
+        return Block(self.of_numbers, "checkpoint")
+
+    def apply(self, operands: Sequence[Any]) -> Sequence[Any]:
+        """Return the outputs: numbers, Values, arrays and handles."""
+        if depth() and not refuses_nans():
+            return RECORDER.apply(self._whole, [0.0, *operands])
+        return self._block.values(flat_operands(operands))
+
+
 class Checkpoint(Jit[P, R]):
     """A recorded function that becomes a single operation in a graph, returned by `checkpoint`."""
 
     _name = "checkpoint"
-    _arrays = None
 
-    def _record(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> CheckpointTrace:
+    def _record(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
         trace = super()._record(key, args, kwargs)
-        return CheckpointTrace(**vars(trace), block=Block(trace.program, self.__name__))
+        fields = {field.name: getattr(trace, field.name) for field in dataclasses.fields(trace)}
+        if isinstance(trace, ArrayTrace):
+            if not trace.has_effects:
+                return ArrayCheckpointTrace(**fields)
+            fields |= {"captured": flat_operands(trace.captured), "given": flat_operands(trace.given)}
+        program = fields["program"] = trace.of_numbers
+        return CheckpointTrace(**fields, block=Block(program, self.__name__))
 
 
 @overload

@@ -30,7 +30,7 @@ R_co = TypeVar("R_co", covariant=True)
 # a program that performs one sweep runs once per column or row. That program multiplies zero tangents by partials,
 # which gives nan if a partial is infinite.
 _LARGEST_UNROLLED = 1_000_000
-_MOST_ARRAY_CALLS = 2_000  # the same for programs with whole arrays
+_MOST_ARRAY_CALLS = 20_000  # the same for programs with whole arrays
 
 
 class Jacobian(Transform[P, R_co]):

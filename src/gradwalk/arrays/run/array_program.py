@@ -23,7 +23,7 @@ from gradwalk.base.cached import cached_property
 from gradwalk.program.native.policy import compiling, current_policy, prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Indices, Tape
-from gradwalk.program.tracing.array_handle import RecordedArray, flat_operands
+from gradwalk.program.tracing.array_handle import RecordedArray, TracedPart, flat_operands
 from gradwalk.program.tracing.trace import evaluate
 from gradwalk.trees.tree import have_values, scalars, write
 from gradwalk.value.arrays import of_objects
@@ -93,6 +93,11 @@ class ArrayProgram:
         self._buffers = Buffers()
         self._policy = current_policy()
         self._steps = steps_of(tape, outputs) if uses_arrays(tape) else None
+
+    @property
+    def part(self) -> TracedPart:
+        """The tape and the outputs."""
+        return TracedPart(self._tape, self._outputs)
 
     def evaluate(self, operands: Sequence[Any]) -> list[Any]:
         """Compute the outputs.
@@ -218,8 +223,12 @@ class ArrayProgram:
     @cached_property
     def always_ends(self) -> bool:
         """Whether all calls end for any arguments, unlike a `while_loop`."""
-        calls = [call for call, _, _ in self._tape.calls]
-        return all(isinstance(call, WholeCall) and call.always_ends for call in calls)
+        return all(isinstance(call, WholeCall) and call.always_ends for call, _ in self.calls)
+
+    @property
+    def calls(self) -> list[tuple[Any, Indices]]:
+        """The calls on the tape, with their operands."""
+        return [(call, operands) for call, operands, _ in self._tape.calls]
 
     @cached_property
     def kinds(self) -> list[ArrayKind | None]:

@@ -340,7 +340,7 @@ class Recording:
 
     def _with_token(self, index: int, token: int) -> int:
         kind = self.tape.arrays.get(index)
-        return self.tape.append("add", index, token) if kind is None else kind.where(self.tape, token, index, index)
+        return self.tape.append("add", index, token) if kind is None else kind.add_token(self.tape, index, token)
 
     def results(self, outputs: Indices, treedef: TreeDef) -> Any:
         """Compute the results of the instructions `outputs`, which may be arrays; return the tree of the results."""

@@ -88,7 +88,11 @@ class ArrayTrace(JitTrace):
         plain = None if self.captured or refuses_nans() else plain_operands(leaves, self.program.kinds)
         if plain is not None:
             return self.program.run(*plain)
-        return self.program.evaluate([*operands_of(leaves, self.program.kinds), *self.captured])
+        return self.apply([*operands_of(leaves, self.program.kinds), *self.captured])
+
+    def apply(self, operands: Sequence[Any]) -> Sequence[Any]:
+        """Return the outputs of the program: numbers, Values, arrays and handles."""
+        return self.program.evaluate(operands)
 
     def tree(self, outputs: Any) -> Any:
         """Return the result of the function, given the outputs of the program."""

@@ -45,7 +45,7 @@ class JitTrace(PathTrace):
         no fast path if it has conditions: the calls might raise an exception or never return for arguments that take
         another path.
         """
-        if self.captured or self._has_effects or (self.program.calls and self.outcomes):
+        if self.captured or self.has_effects or (self.program.calls and self.outcomes):
             return None
         return PreparedPath(self.program.interpreter, form_of(self.treedef), self.treedef, self.outcomes)
 
@@ -72,7 +72,8 @@ class JitTrace(PathTrace):
         return tape.program(outputs)
 
     @cached_property
-    def _has_effects(self) -> bool:
+    def has_effects(self) -> bool:
+        """Whether the program makes calls for their side effects."""
         return has_effects(self.program)
 
     @property
@@ -82,7 +83,7 @@ class JitTrace(PathTrace):
 
     def outputs(self, leaves: Sequence[Any]) -> Any:
         """Run the program on the leaves of the arguments; return its outputs."""
-        runs_later = self._has_effects and is_staging()  # in the recording of a function that calls this function
+        runs_later = self.has_effects and is_staging()  # in the recording of a function that calls this function
         if not self.captured and not runs_later:
             row = numpy.empty(self.program.inputs)
             if write(leaves, row):
