@@ -529,3 +529,24 @@ class TestJoinedCalls:
         for way in (f, lambda x, rate: jvp(f, (x, rate), (t, 1.0))[1]):
             found = jit(way)(x, 0.25)
             numpy.testing.assert_allclose(found, way(x, 0.25), rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [3, 70])
+def test_errors_of_numpy_name_the_function_to_use(size):
+    with pytest.raises(TypeError, match="inv") as error:
+        grad(lambda a: numpy.linalg.inv(a).sum())(numpy.eye(size))
+    assert "use gradwalk.numpy.linalg.inv" in error.value.__notes__[0]
+
+
+def test_errors_of_ufuncs_name_the_function_to_use():
+    def f(x):
+        y = x.copy()
+        y[0] = 0.5
+        return numpy.tanh(y).sum()
+
+    with pytest.raises(TypeError, match="float which has no callable tanh") as error:
+        jit(grad(f))(numpy.ones(3))
+    assert "use gradwalk.numpy.tanh" in error.value.__notes__[0]
+    with pytest.raises(RecordingError) as refused:
+        grad(lambda x: numpy.add.reduce(x) + float(x[0]))(numpy.ones(3))
+    assert not getattr(refused.value, "__notes__", ())

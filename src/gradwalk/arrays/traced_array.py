@@ -30,7 +30,7 @@ from gradwalk.batching.vmap import vmap
 from gradwalk.program.tracing.array_handle import RecordedArray
 from gradwalk.trees.tree import type_of
 from gradwalk.value import arrays
-from gradwalk.value.arrays import Axis, as_array, counted_axes
+from gradwalk.value.arrays import Axis, advise, as_array, counted_axes
 from gradwalk.value.modes import depth, with_gradient
 from gradwalk.value.node import number_type_of, with_number_type
 from gradwalk.value.value import Value
@@ -289,7 +289,11 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         found = called(function, args, kwargs)
         if found is not NOT_HANDLED:
             return found
-        return function(*map(elements_of, args), **_plain(kwargs))
+        try:
+            return function(*map(elements_of, args), **_plain(kwargs))
+        except TypeError as error:
+            advise(error, function)
+            raise
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self.is_whole and self.number_type is bool:  # an array of bools, as in a short array

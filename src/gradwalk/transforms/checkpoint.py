@@ -92,7 +92,9 @@ class CheckpointTrace(JitTrace):
 
 @dataclass(frozen=True, eq=False)
 class ArrayCheckpointTrace(ArrayTrace):
-    """A trace with large arrays that is applied as a single call."""
+    """A trace with large arrays that is applied as a single call. `name` is the name of the function."""
+
+    name: str = field(kw_only=True)
 
     @cached_property
     def _whole(self) -> ArraySwitch:
@@ -101,7 +103,7 @@ class ArrayCheckpointTrace(ArrayTrace):
 
     @cached_property
     def _block(self) -> Block:
-        return Block(self.of_numbers, "checkpoint")
+        return Block(self.of_numbers, self.name)
 
     def apply(self, operands: Sequence[Any]) -> Sequence[Any]:
         """Return the outputs: numbers, Values, arrays and handles."""
@@ -120,7 +122,7 @@ class Checkpoint(Jit[P, R]):
         fields = {field.name: getattr(trace, field.name) for field in dataclasses.fields(trace)}
         if isinstance(trace, ArrayTrace):
             if not trace.has_effects:
-                return ArrayCheckpointTrace(**fields)
+                return ArrayCheckpointTrace(**fields, name=self.__name__)
             fields |= {"captured": flat_operands(trace.captured), "given": flat_operands(trace.given)}
         program = fields["program"] = trace.of_numbers
         return CheckpointTrace(**fields, block=Block(program, self.__name__))

@@ -85,9 +85,9 @@ class Jacobian(Transform[P, R_co]):
         aux = []
         if self._has_aux:
             rows, of_aux = with_aux(self._f, rows)
-            size = recording.count_of(rows, outputs)
-            aux.append((outputs[size:], of_aux))
-            outputs = outputs[:size]
+            count = recording.count_of(rows, outputs)
+            aux.append((outputs[count:], of_aux))
+            outputs = outputs[:count]
         if not rows.shapes:
             refuse_static(rows.unflatten([]), f"the result of {display_name(self._f)}")
         self._check_complex(rows, columns)
@@ -397,10 +397,10 @@ def _columns(tape: Tape, arrays: Indices) -> int:
 def _rows(tape: Tape, arrays: Indices, shape: Shape) -> int:
     """Append an array whose first axes, of this shape, have one entry for each of these arrays; return its index."""
     kinds = [tape.arrays[index] for index in arrays]
-    size = len(arrays) * kinds[0].size
+    total = len(arrays) * kinds[0].size
     rows = shape[0] if shape and not isinstance(shape, str) else kinds[0].rows
     joined = ArrayKind(len(arrays) * kinds[0].rows, kinds[0].width)
-    return tape.call(Reshape(joined, ArrayKind(rows, size // rows)), [tape.call(Join(kinds), arrays)])
+    return tape.call(Reshape(joined, ArrayKind(rows, total // rows)), [tape.call(Join(kinds), arrays)])
 
 
 def _places(tape: Tape, indices: Indices, treedef: TreeDef) -> list[slice]:

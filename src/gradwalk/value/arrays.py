@@ -147,17 +147,34 @@ class ValueArray(numpy.ndarray[Any, Any]):
             targets = kwargs.pop("out")
             getattr(ufunc, method)(*given, out=tuple(map(plain, targets)), **kwargs)
             return targets[0] if len(targets) == 1 else targets
-        return _with_class(getattr(ufunc, method)(*given, **kwargs))
+        try:
+            return _with_class(getattr(ufunc, method)(*given, **kwargs))
+        except TypeError as error:
+            advise(error, ufunc)
+            raise
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Apply a function of NumPy. If the result is an array of Values, it has this class, too."""
         given = with_constants(args)
         if given is args:
-            return _with_class(super().__array_function__(function, types, args, kwargs))
+            try:
+                return _with_class(super().__array_function__(function, types, args, kwargs))
+            except TypeError as error:
+                advise(error, function)
+                raise
         return function(*map(plain, given), **kwargs)
 
     def __repr__(self) -> str:
         return repr(plain(self))
+
+
+def advise(error: TypeError, function: Any) -> None:
+    """Add a note to the error of a function of NumPy that does not accept arrays of Values."""
+    module = getattr(function, "__module__", None) or "numpy"  # a ufunc of NumPy 1 has no module
+    is_of_numpy = module.partition(".")[0] == "numpy"
+    if is_of_numpy and type(error).__module__.partition(".")[0] in ("builtins", "numpy"):
+        own = f"gradwalk.{module}.{function.__name__}"
+        error.add_note(f"The array contains Values or objects, which {function.__name__} may not support: use {own}")
 
 
 def of_recording(array: Any) -> Any:
