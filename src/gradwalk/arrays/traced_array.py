@@ -30,7 +30,7 @@ from gradwalk.batching.vmap import vmap
 from gradwalk.program.tracing.array_handle import RecordedArray
 from gradwalk.trees.tree import type_of
 from gradwalk.value import arrays
-from gradwalk.value.arrays import Axis, advise, as_array, counted_axes
+from gradwalk.value.arrays import Axis, as_array, counted_axes, replacement
 from gradwalk.value.modes import depth, with_gradient
 from gradwalk.value.node import number_type_of, with_number_type
 from gradwalk.value.value import Value
@@ -268,6 +268,15 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc of NumPy to each element."""
+        try:
+            return self._applied(ufunc, method, inputs, dict(kwargs))
+        except (TypeError, AttributeError) as error:
+            own = replacement(ufunc, inputs, kwargs, error) if method == "__call__" else None
+            if own is None:
+                raise
+        return own()
+
+    def _applied(self, ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         out = kwargs.pop("out", ())
         found: Any = (
             NOT_HANDLED if kwargs and method == "__call__" else FUNCTIONS[numpy.ufunc](ufunc, method, inputs, kwargs)
@@ -289,11 +298,8 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         found = called(function, args, kwargs)
         if found is not NOT_HANDLED:
             return found
-        try:
-            return function(*map(elements_of, args), **_plain(kwargs))
-        except TypeError as error:
-            advise(error, function)
-            raise
+        own = replacement(function, args, kwargs)
+        return function(*map(elements_of, args), **_plain(kwargs)) if own is None else own()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self.is_whole and self.number_type is bool:  # an array of bools, as in a short array

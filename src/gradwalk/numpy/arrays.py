@@ -35,17 +35,18 @@ def numbers(array: Any) -> Any:
     return numpy.array(flat, numpy.float64).reshape(array.shape)
 
 
-_with_type = numpy.frompyfunc(lambda x, kind: with_number_type(x, kind) if isinstance(x, Value) else x, 2, 1)
+_as_bools = numpy.frompyfunc(lambda x: with_number_type(x, bool) if isinstance(x, Value) else x, 1, 1)
+_as_ints = numpy.frompyfunc(lambda x: with_number_type(x, int) if isinstance(x, Value) else x, 1, 1)
 
 
 def as_bools(conditions: Any) -> Any:
     """Return recorded conditions, which are Values that are 1 or 0, so that a result with them contains bools."""
-    return _with_type(conditions, bool)
+    return _as_bools(conditions)
 
 
 def as_ints(counts: Any) -> Any:
     """Return recorded counts, which are Values, so that a result with them contains ints."""
-    return _with_type(counts, int)
+    return _as_ints(counts)
 
 
 def exchanged(exchange: Any, x: Any, y: Any) -> tuple[Any, Any]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 import sys
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy
 from numpy.exceptions import AxisError
 
+from gradwalk.base.public import public
 from gradwalk.value.node import ValueNode, level_of, with_number_type
 from gradwalk.value.source.source_line import users_frame
 
@@ -149,32 +152,66 @@ class ValueArray(numpy.ndarray[Any, Any]):
             return targets[0] if len(targets) == 1 else targets
         try:
             return _with_class(getattr(ufunc, method)(*given, **kwargs))
-        except TypeError as error:
-            advise(error, ufunc)
-            raise
+        except (TypeError, AttributeError) as error:
+            own = replacement(ufunc, inputs, kwargs, error) if method == "__call__" else None
+            if own is None:
+                raise
+        return own()
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Apply a function of NumPy. If the result is an array of Values, it has this class, too."""
         given = with_constants(args)
-        if given is args:
+        own = replacement(function, args, kwargs) if function in _CONVERTING else None
+        if own is None and given is args:
             try:
                 return _with_class(super().__array_function__(function, types, args, kwargs))
-            except TypeError as error:
-                advise(error, function)
-                raise
-        return function(*map(plain, given), **kwargs)
+            except (TypeError, AttributeError) as error:
+                own = replacement(function, args, kwargs, error)
+                if own is None:
+                    raise
+        return function(*map(plain, given), **kwargs) if own is None else own()
 
     def __repr__(self) -> str:
         return repr(plain(self))
 
 
-def advise(error: TypeError, function: Any) -> None:
-    """Add a note to the error of a function of NumPy that does not accept arrays of Values."""
-    module = getattr(function, "__module__", None) or "numpy"  # a ufunc of NumPy 1 has no module
-    is_of_numpy = module.partition(".")[0] == "numpy"
-    if is_of_numpy and type(error).__module__.partition(".")[0] in ("builtins", "numpy"):
-        own = f"gradwalk.{module}.{function.__name__}"
-        error.add_note(f"The array contains Values or objects, which {function.__name__} may not support: use {own}")
+def replacement(
+    function: Any, args: Sequence[Any], kwargs: dict[str, Any], error: Exception | None = None
+) -> Callable[[], Any] | None:
+    """Return a call of the function in `gradwalk.numpy` that replaces a function of NumPy, which needs numbers.
+
+    Returns None if there is none, if it does not have these parameters, if it calls NumPy's function itself, or if
+    `error` is not an error that NumPy raises for arrays of objects.
+    """
+    own = _own(function)
+    if own is None or function in _replaced.get():
+        return None
+    if error is not None and type(error).__module__.partition(".")[0] not in ("builtins", "numpy"):
+        return None  # such as a `RecordingError`
+    try:
+        inspect.signature(own).bind(*args, **kwargs)
+    except TypeError:
+        return None
+    context = copy_context()  # discarded after the call
+    context.run(_replaced.set, _replaced.get() | {function})
+    return lambda: context.run(own, *args, **kwargs)
+
+
+@lru_cache
+def _own(function: Any) -> Any:
+    """Return the function in `gradwalk.numpy` that has the name of a function of NumPy, or None."""
+    module = getattr(function, "__module__", None) or "numpy"  # ufuncs of NumPy 1 have no module
+    if module.partition(".")[0] != "numpy" or getattr(sys.modules[module], function.__name__, None) is not function:
+        return None
+    own = public(f"{module}.{function.__name__}")
+    return None if own is function else own
+
+
+# Functions of NumPy that convert elements to floats, which recordings refuse.
+_CONVERTING = (numpy.gradient, numpy.i0, numpy.linalg.qr)
+
+# The functions of NumPy that are being replaced by gradwalk's.
+_replaced: ContextVar[frozenset[Any]] = ContextVar("replaced", default=frozenset())
 
 
 def of_recording(array: Any) -> Any:

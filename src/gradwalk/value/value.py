@@ -471,11 +471,15 @@ class Value(Methods):
         try:
             is_lifted = modes.recordings and nodes.level_of(self) and method == "__call__" and not kwargs
             given = arrays.with_constants(inputs) if is_lifted else inputs
-            return getattr(ufunc, method)(*[arrays.of_object(operand) for operand in given], **kwargs)
+            found = getattr(ufunc, method)(*[arrays.of_object(operand) for operand in given], **kwargs)
+            return arrays.of_recording(found) if is_lifted else found
         except TypeError as error:  # NumPy does not support the function for objects, or out= cannot hold objects
             if modes.recordings == 0 or isinstance(error, modes.RecordingError):
                 raise
-            raise modes.refused(f"{users_line()}: {error}", self) from error
+            own = arrays.replacement(ufunc, inputs, kwargs, error) if is_lifted else None
+            if own is None:
+                raise modes.refused(f"{users_line()}: {error}", self) from error
+        return own()
 
     # Copies
 

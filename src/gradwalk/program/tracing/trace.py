@@ -153,7 +153,7 @@ class Recording:
             for value, name in zip(inputs, treedef.names(what), strict=True):
                 value.label = name
                 names.append(name)
-        return treedef.filled(inputs, numpy.ndarray if self._arrays is None else ValueArray)
+        return treedef.filled(inputs, ValueArray)
 
     def _arrays_of(self, leaves: Sequence[Any]) -> list[Any] | None:
         """Return what `ArrayRecorder.opened` returns for each leaf, or None if no leaf is a large array."""
