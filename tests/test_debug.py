@@ -257,6 +257,44 @@ def test_calls_beside_whole_arrays(way):
         numpy.testing.assert_array_equal(SEEN, [a])
 
 
+LOOPS_OF_ARRAYS = {
+    "fori_loop": lambda x, v: loops.fori_loop(0, 2, lambda i, c: see(i) or c * x, v).sum(),
+    "while_loop": lambda x, v: loops.while_loop(
+        lambda c: c[0] < 2, lambda c: see(c[0]) or (c[0] + 1, c[1] * x, c[2]), (0.0, x, v)
+    )[1],
+    "scan": lambda x, v: loops.scan(lambda c, z: (see(z) or c * x, None), v, LARGE[:2])[0].sum(),
+}
+
+
+@pytest.mark.parametrize("way", [jit, grad, lambda f: jit(grad(f)), lambda f: jit(value_and_grad(f)), hessian])
+@pytest.mark.parametrize("name", LOOPS_OF_ARRAYS)
+def test_calls_in_loops_with_large_arrays(name, way):
+    f = LOOPS_OF_ARRAYS[name]
+    for run, arguments in ((way(f), (0.4, LARGE)), (way(lambda x: f(x, LARGE)), (0.4,))):
+        for _ in range(2):
+            SEEN.clear()
+            run(*arguments)
+            assert list(map(float, SEEN)) == [0.0, 1.0]
+
+
+def test_calls_beside_arrays_are_made_in_program_order_in_each_run():
+    @jit
+    def f(x, v):
+        for argument in (3.0, v.sum(), x, v[1], 4.0):
+            see(argument)
+        return x + v.sum()
+
+    for x in (0.4, 0.5):
+        SEEN.clear()
+        f(x, LARGE)
+        numpy.testing.assert_allclose(SEEN, [3.0, LARGE.sum(), x, 1.0, 4.0])
+    batched = jit(grad(lambda x: (vmap(seen_sine)(LARGE[:9]), (x * LARGE).sum())[1]))
+    for _ in range(2):
+        SEEN.clear()
+        batched(0.3)
+        assert len(SEEN) == 9
+
+
 def test_arrays_as_results_depend_on_calls():
     doubled = jit(lambda x: see(x[0]) or 2.0 * x)
     for x in (LARGE, LARGE + 1.0):

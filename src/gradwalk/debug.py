@@ -13,7 +13,9 @@ from typing import Any
 
 from gradwalk.base.jax_names import DEBUG, missing
 from gradwalk.program.calls.callback import Callback, CallbackArguments
+from gradwalk.program.tracing.effects import current_effects
 from gradwalk.program.tracing.trace import display_name
+from gradwalk.value.modes import is_staging
 
 __all__ = ["callback", "print"]
 
@@ -86,7 +88,11 @@ def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
 def _call(name: str, f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> None:
     """Call a function now or, in a recorded function, every time it runs."""
     arguments = CallbackArguments(args, kwargs)
-    operands = [0.0, *arguments.operands]  # at least one, as a Value without operands is an argument or a constant
+    effects = current_effects()
+    last: list[Any] = (
+        effects.tokens[-1:] if effects and is_staging() else []
+    )  # so that the calls are made in program order
+    operands = [*(last or [0.0]), *arguments.operands]  # a Value without operands would be an argument or a constant
     arguments.operands = []  # the call must not keep the Values alive
 
     def called(numbers: list[float]) -> None:

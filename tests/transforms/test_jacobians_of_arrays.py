@@ -134,3 +134,15 @@ def test_data_from_outside_stay_whole(monkeypatch):
     of_weights = jacrev(lambda w: [loss(t, w), numpy.sum(w)])(large)
     numpy.testing.assert_allclose(of_weights[0], (decay - t[1]) ** 2 * t[2], rtol=1e-12)
     numpy.testing.assert_array_equal(of_weights[1], numpy.ones_like(large))
+
+
+def test_reverse_mode_of_large_results():
+    large = numpy.linspace(0.0, 1.0, 4100)
+    large[1] = numpy.inf
+    ones = numpy.ones_like(large)
+    for transform in (jacrev, lambda f: jit(jacrev(f))):
+        found = transform(lambda p: large * p[0] + p[1])(numpy.array([0.4, 0.5]))
+        numpy.testing.assert_array_equal(found, numpy.stack([large, ones], 1))  # no 0 * inf
+    large[1] = 0.5
+    found = jacrev(lambda x: gnp.sin(x) * 2.0)(large)
+    numpy.testing.assert_allclose(found, numpy.diag(2.0 * numpy.cos(large)), rtol=1e-15)

@@ -92,8 +92,10 @@ class Jacobian(Transform[P, R_co]):
             refuse_static(rows.unflatten([]), f"the result of {display_name(self._f)}")
         self._check_complex(rows, columns)
         is_forward = self._mode == "forward" or (self._mode == "auto" and columns.size < 2 * rows.size)
-        if not is_forward or rows.pairs or columns.pairs:
+        if rows.pairs or columns.pairs:
             outputs = _numbers_of(recording.tape, outputs)
+        elif any(index in recording.tape.arrays for index in outputs):  # which reverse mode would sweep one by one
+            is_forward = is_forward or not any(index in recording.tape.arrays for index in inputs)
         return _Run(inputs, outputs, rows.as_floats(), columns, aux, is_forward)
 
     def _check_complex(self, rows: TreeDef, columns: TreeDef) -> None:
@@ -120,8 +122,10 @@ class Jacobian(Transform[P, R_co]):
     def _is_unrolled(self, recording: Recording, run: _Run) -> bool:
         """Return whether to append all sweeps to the tape, rather than to run a program that makes one sweep."""
         most = _MOST_ARRAY_CALLS if recording.tape.has_arrays else _LARGEST_UNROLLED
-        has_values = any(isinstance(operand, Value) for operand in recording.operands)
-        return has_values or len(recording.tape) * min(run.columns.size, run.rows.size) < most
+        if any(isinstance(operand, Value) for operand in recording.operands):
+            return True
+        is_of_arrays = not run.is_forward and any(index in recording.tape.arrays for index in run.outputs)
+        return not is_of_arrays and len(recording.tape) * min(run.columns.size, run.rows.size) < most
 
     def _unrolled(self, recording: Recording, run: _Run) -> tuple[Indices, TreeDef]:
         """Append all derivatives to the tape; return their indices and the treedef of the Jacobian, and of aux."""
@@ -130,7 +134,7 @@ class Jacobian(Transform[P, R_co]):
         if run.is_forward:
             sweeps = [tape.forward([(index, one)], run.outputs) for index in run.inputs]
         else:
-            sweeps = [tape.reverse([(index, one)], run.inputs) for index in run.outputs]
+            sweeps = [tape.reverse([(index, one)], run.inputs) for index in _numbers_of(tape, run.outputs)]
         arranged = _arranged(run.rows, run.columns)
         entries = run.outputs if run.is_forward else run.inputs
         if any(index in tape.arrays for index in entries):
@@ -146,12 +150,14 @@ class Jacobian(Transform[P, R_co]):
 
     def _swept(self, recording: Recording, run: _Run) -> Any:
         """Compute the derivatives as an (outputs, inputs) matrix, with a program that makes one sweep."""
-        numbers = recording.operands.copy()
+        operands = recording.operands.copy()
+        tape = recording.tape
         seeded = run.inputs if run.is_forward else run.outputs
-        seeds = list(zip(seeded, recording.add_seeds([0.0] * len(seeded)), strict=True))
+        zeros = [numpy.zeros(tape.arrays[index]) if index in tape.arrays else numpy.zeros(()) for index in seeded]
+        seeds = list(zip(seeded, recording.add_seeds([x if x.ndim else 0.0 for x in zeros]), strict=True))
         if run.is_forward:
-            return _swept(recording.tape, recording.tape.forward(seeds, run.outputs), numbers, len(seeds)).T
-        return _swept(recording.tape, recording.tape.reverse(seeds, run.inputs), numbers, len(seeds))
+            return _swept(tape, tape.forward(seeds, run.outputs), operands, zeros).T
+        return _swept(tape, tape.reverse(seeds, run.inputs), operands, zeros)
 
 
 @overload
@@ -228,6 +234,9 @@ def jacrev(
 ) -> Jacobian[P, Any]: ...
 def jacrev(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any:
     """Compute the Jacobian in reverse mode, with one sweep per output. Efficient for many inputs and few outputs.
+
+    If the result has an array of at least 4,000 numbers, and the argument has none, the mode is forward. The Jacobian
+    is the same.
 
     Args:
         f: A function that takes and returns trees of numbers: see `jacobian`.
@@ -423,22 +432,24 @@ def _numbers_of(tape: Tape, indices: Indices) -> Indices:
     return found
 
 
-def _swept(tape: Tape, outputs: Indices, numbers: list[Any], count: int) -> Any:
-    """Run a program `count` times; return one row per run.
+def _swept(tape: Tape, outputs: Indices, operands: list[Any], seeds: Sequence[Any]) -> Any:
+    """Run a program once for each number of some arrays, the seeds; return one row per run.
 
-    In run i, the i-th of the last `count` inputs of the program is 1, and the rest of these inputs are 0.
+    The inputs of the program are the operands and the seeds. In each run, one number of the seeds is 1, and the other
+    numbers are 0.
     """
+    run = ArrayProgram(tape, outputs).evaluate if tape.has_arrays else _run_of_numbers(tape, outputs)
     rows = []
-    operands = [*numbers, *[0.0] * count]
-    run = ArrayProgram(tape, outputs).evaluate if tape.has_arrays else _of_numbers(tape, outputs)
-    for i in range(len(numbers), len(operands)):
-        operands[i] = 1.0
-        rows.append(numpy.concatenate([numpy.ravel(x) for x in run(operands)]))
-        operands[i] = 0.0
+    for seed in seeds:
+        for at in numpy.ndindex(seed.shape):
+            seed[at] = 1.0
+            found = run([*operands, *(x if x.ndim else float(x) for x in seeds)])
+            rows.append(numpy.concatenate([numpy.ravel(x) for x in found]))
+            seed[at] = 0.0
     return numpy.array(rows)
 
 
-def _of_numbers(tape: Tape, outputs: Indices) -> Callable[[list[Any]], list[Any]]:
+def _run_of_numbers(tape: Tape, outputs: Indices) -> Callable[[list[Any]], list[Any]]:
     """Return the function that computes outputs of a tape without arrays, as a list with one array."""
     program = tape.program(outputs)
     return lambda operands: [program.run(numpy.array(operands, numpy.float64))]

@@ -88,6 +88,27 @@ def plain(x, y):
     return jnp.log(1.0 + jnp.exp(x)) * x * y + (x + y) * waves + y**2 * jnp.tanh(x)
 
 
+def test_rule_of_a_product_with_a_constant():
+    def product(library):
+        @library.custom_jvp
+        def multiplied(x, y):
+            return x * y
+
+        @multiplied.defjvp
+        def _(primals, tangents):
+            (x, y), (of_x, of_y) = primals, tangents
+            return multiplied(x, y), y * of_x + of_y * x / 2.0 + of_y * x / 2.0
+
+        return multiplied
+
+    own, its = product(gradwalk), product(jax)
+    for transform in (grad, lambda f: jit(grad(f)), lambda f: grad(jit(f)), lambda f: jit(grad(grad(f)))):
+        f = transform(lambda x: own(x, 3.0) * own(0.5, x))
+        reference = jax.grad(lambda x: its(x, 3.0) * its(0.5, x))
+        expected = jax.grad(reference)(0.4) if transform(lambda x: x * x)(0.4) == 2.0 else reference(0.4)
+        assert f(0.4) == pytest.approx(float(expected), rel=1e-6)
+
+
 def test_rules_in_every_way():
     in_every_way(ruled(gradwalk, gm), plain, 0.7, -0.4)
 

@@ -20,6 +20,7 @@ from gradwalk.arrays.run.array_steps import CallStep, NumberStep, Places, Step, 
 from gradwalk.arrays.run.pieces import PiecesCall, with_pieces
 from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
+from gradwalk.program.calls.program_derivatives import has_effects
 from gradwalk.program.native.policy import compiling, current_policy, prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Indices, Tape
@@ -259,8 +260,8 @@ class ArrayProgram:
 
 
 def _is_constant(step: Step) -> TypeGuard[NumberStep]:
-    """Return whether a step computes constants."""
-    return isinstance(step, NumberStep) and not step.given
+    """Return whether a step computes constants, without side effects."""
+    return isinstance(step, NumberStep) and not step.given and not has_effects(step.program)
 
 
 def _length(step: Step) -> int:

@@ -27,10 +27,20 @@ def nonlinear_operation(code: Code, varies: Sequence[bool]) -> str:
     zeros = {code.inputs + i for i, number in enumerate(code.constants) if number == 0.0}
     depends = code.depending(varies)
     for index, (opcode, *operands) in enumerate(code.rows, code.first):
-        if depends[index] and opcode != CALL and not _is_linear(code, opcode, operands, depends, zeros):
+        if not depends[index]:
+            if _is_zero(opcode, operands, zeros):
+                zeros.add(index)
+        elif opcode != CALL and not _is_linear(code, opcode, operands, depends, zeros):
             return NAMES[opcode]
     outside = [index for index in code.outputs if not depends[index] and index not in zeros]
     return "a result that does not depend on them" if outside else ""
+
+
+def _is_zero(opcode: int, operands: Sequence[int], zeros: set[int]) -> bool:
+    """Return whether a result is 0 for finite operands, such as the product of a number and a tangent of 0."""
+    factors_of_terms = ((0,),) if NAMES[opcode] == "div" else _SUMS.get(NAMES[opcode], ())
+    terms = [any(operands[i] in zeros for i in factors) for factors in factors_of_terms]
+    return bool(terms) and all(terms)
 
 
 def _is_linear(code: Code, opcode: int, operands: Sequence[int], depends: Sequence[bool], zeros: set[int]) -> bool:

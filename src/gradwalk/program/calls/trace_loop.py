@@ -271,7 +271,7 @@ def _of_numbers(
     fixed = _captured(body, guard)
     program, condition = body.program(fixed, 2), None if guard is None else guard.program(fixed, 1)
     carry, constants = flat_operands(body.given[1 : 1 + body.sizes[1]]), flat_operands(fixed)
-    out = body.results - len(carry)
+    out = len(program.code.outputs) - len(body.tokens) - len(carry)
     of_rows = flat_operands(xs)
     sizes = Sizes(len(carry), len(constants), len(of_rows) // (span[1] or 1), out)
     operands = [*carry, *constants, *of_rows]
