@@ -201,7 +201,7 @@ def replacement(
 def _own(function: Any) -> Any:
     """Return the function in `gradwalk.numpy` that has the name of a function of NumPy, or None."""
     module = getattr(function, "__module__", None) or "numpy"  # ufuncs of NumPy 1 have no module
-    if module.partition(".")[0] != "numpy" or getattr(sys.modules[module], function.__name__, None) is not function:
+    if module.partition(".")[0] != "numpy" or getattr(sys.modules.get(module), function.__name__, None) is not function:
         return None
     own = public(f"{module}.{function.__name__}")
     return None if own is function else own
@@ -215,8 +215,8 @@ _replaced: ContextVar[frozenset[Any]] = ContextVar("replaced", default=frozenset
 
 
 def of_recording(array: Any) -> Any:
-    """Return an array of Values as a `ValueArray` if the innermost recording has whole arrays."""
-    return array if array_maker.get() is None else _with_class(array)
+    """Return an array with Values of an open recording as a `ValueArray`, and any other object unchanged."""
+    return _with_class(array) if isinstance(array, numpy.ndarray) and _has_recorded(array) else array
 
 
 def _with_class(found: Any) -> Any:

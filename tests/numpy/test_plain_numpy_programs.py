@@ -1,0 +1,87 @@
+"""Programs written for NumPy, not for gradwalk, beside the same programs in JAX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+from references import jax, jnp
+
+from gradwalk import grad, hessian, jacobian, jit, vmap
+
+rng = numpy.random.default_rng(0)
+points = rng.normal(size=(12, 3))
+answers = (rng.uniform(size=12) < 0.5) * 1.0
+covariance = numpy.cov(rng.normal(size=(4, 40))) + numpy.eye(4)
+
+
+def process(np: Any, t: Any) -> Any:
+    """Return the negative log-likelihood of a Gaussian process."""
+    distances = ((points[:, None] - points) ** 2).sum(-1)
+    kernel = t[0] * np.exp(-distances / t[1]) + t[2] * np.eye(12)
+    factor = np.linalg.cholesky(kernel)
+    return 0.5 * answers @ np.linalg.solve(kernel, answers) + np.log(np.diag(factor)).sum()
+
+
+def normal(np: Any, m: Any) -> Any:
+    """Return the log density of a normal distribution."""
+    away = m - 1.0
+    return 0.5 * away @ np.linalg.inv(covariance) @ away + 0.5 * np.linalg.slogdet(covariance * m[0])[1]
+
+
+def ridge(np: Any, penalty: Any) -> Any:
+    """Return the squared errors of a ridge regression."""
+    weights = np.linalg.solve(points.T @ points + penalty * np.eye(3), points.T @ answers)
+    return ((points @ weights - answers) ** 2).sum()
+
+
+def spectrum(np: Any, x: Any) -> Any:
+    """Return the power of some frequencies."""
+    return (np.abs(np.fft.rfft(x)) ** 2)[1:4].sum()
+
+
+def boundary(np: Any, u: Any) -> Any:
+    """Add up slopes of a function with fixed ends."""
+    if np is numpy:
+        u = u.copy()
+        u[0], u[-1] = 0.0, 1.0
+    else:
+        u = u.at[0].set(0.0).at[-1].set(1.0)
+    return np.tanh(np.gradient(u)).sum()
+
+
+def decomposed(np: Any, m: Any) -> Any:
+    """Add up eigenvalues, singular values, norms and a determinant."""
+    singular = np.linalg.svd(m, full_matrices=False)[1]
+    norms = np.linalg.norm(m, "nuc") + np.linalg.norm(m) + np.linalg.det(m)
+    return np.linalg.eigvalsh(m + m.T)[-1] + singular.sum() + norms + np.abs(np.diag(np.linalg.qr(m)[1])).sum()
+
+
+def statistics(np: Any, x: Any) -> Any:
+    """Add up interpolated numbers, quantiles, and functions of pairs."""
+    table = np.interp(x, np.array([0.0, 0.5, 1.0]), np.array([1.0, 3.0, 2.0])).sum()
+    pairs = np.logaddexp(x[0], x[1]) + np.heaviside(x[2], 0.5) + np.copysign(x[0], x[1])
+    return table + pairs + np.median(x**2) + np.quantile(x, 0.3) + np.var(x)
+
+
+PROGRAMS: dict[str, tuple[Any, Any]] = {
+    "process": (process, numpy.array([1.0, 2.0, 0.5])),
+    "normal": (normal, numpy.array([1.5, 0.3, 0.2, 0.1])),
+    "ridge": (ridge, 0.7),
+    "spectrum": (spectrum, numpy.array([0.3, 0.1, 0.7, 0.2, 0.5, 0.9])),
+    "boundary": (boundary, numpy.array([0.3, 0.9, 0.5, 0.7, 0.1])),
+    "decomposed": (decomposed, covariance * 1.3 + numpy.arange(16.0).reshape(4, 4) / 9.0),
+    "statistics": (statistics, numpy.array([0.3, 0.9, 0.55, 0.7, 0.1])),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_derivatives_are_as_in_jax(name):
+    program, x = PROGRAMS[name]
+    f, reference = (lambda x: program(numpy, x)), (lambda x: program(jnp, x))
+    first, second = jax.grad(reference)(x), jax.hessian(reference)(x)
+    for found in (grad(f)(x), jit(grad(f))(x), jacobian(f)(x), vmap(grad(f))(numpy.stack([x, x]))[0]):
+        numpy.testing.assert_allclose(found, first, rtol=1e-6, atol=1e-9)
+    for found in (hessian(f)(x), jit(hessian(f))(x), vmap(hessian(f))(numpy.stack([x, x]))[0]):
+        numpy.testing.assert_allclose(found, second, rtol=1e-6, atol=1e-8)
