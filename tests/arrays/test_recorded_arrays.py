@@ -22,6 +22,7 @@ from gradwalk import (
     RecordingError,
     Value,
     adopt,
+    checkpoint,
     debug,
     debug_nans,
     grad,
@@ -563,6 +564,60 @@ def test_medians_of_large_arrays_are_recorded():
     median = jit(grad(numpy.median))
     numpy.testing.assert_array_equal(median(x), x == numpy.median(x))
     assert median.statistics.instructions < 100
+
+
+WAYS_TO_A_MATRIX = {
+    "inverse": numpy.linalg.inv,
+    "gnp.exp": gnp.exp,
+    "math.exp": math.exp,
+    "gnp.where": lambda a: gnp.where(a > 0.0, a, 0.1),
+    "jit": jit(lambda a: 2.0 * a),
+    "vmap": vmap(lambda row: 2.0 * row),
+    "hessian": lambda a: jacobian(grad(lambda v: (v**4).sum()))(a[0]),
+    "loop": lambda a: loops.fori_loop(0, 2, lambda i, c: 1.1 * c, a),
+    "checkpoint": checkpoint(lambda a: 2.0 * a),
+    "interp": lambda a: numpy.interp(a, [0.0, 9.0], [0.0, 7.0]) + numpy.eye(3),
+    "gnp.array": lambda a: gnp.array([[a[0, 0], a[1, 0]], [a[0, 1], a[1, 1]]]),
+    "fft": lambda a: numpy.fft.ifft(numpy.fft.fft(a)).real,
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_A_MATRIX)
+def test_arrays_computed_from_arguments_are_accepted(way):
+    a = numpy.random.default_rng(0).uniform(0.5, 1.0, (3, 3)) + 2.0 * numpy.eye(3)
+    made = WAYS_TO_A_MATRIX[way]
+    expected = grad(lambda a: gnp.linalg.inv(made(a)).sum())(a)
+    for transform in (grad, lambda f: jit(grad(f)), jacobian, lambda f: lambda a: vmap(grad(f))(a[None])[0]):
+        found = transform(lambda a: numpy.linalg.inv(made(a)).sum())(a)
+        numpy.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_small_results_of_large_arrays_are_accepted():
+    x = numpy.random.default_rng(0).normal(size=(1000, 5))
+    for product in (lambda x: x.T @ x, lambda x: numpy.einsum("ij,ik->jk", x, x), lambda x: numpy.cov(x.T)):
+        found = grad(lambda x, f=product: numpy.linalg.inv(f(x)).sum())(x)
+        numpy.testing.assert_allclose(found, grad(lambda x, f=product: gnp.linalg.inv(f(x)).sum())(x), rtol=1e-9)
+
+
+def test_errors_and_classes_of_others_are_kept():
+    calls = []
+
+    class Duck:
+        def __array_function__(self, function, types, args, kwargs):
+            return "duck"
+
+    def refuse(x):
+        calls.append(x)
+        raise TypeError("own error")
+
+    for x in (numpy.ones(3), numpy.ones(5000)):
+        assert grad(lambda x: x.sum() * (numpy.linalg.solve(x, Duck()) == "duck"))(x)[0] == 1.0
+    with pytest.raises(TypeError, match="own error"):
+        grad(lambda x: numpy.piecewise(x, [x > 0.0], [refuse]).sum())(numpy.ones(3))
+    assert len(calls) == 1
+    with pytest.raises(TypeError) as error:
+        jit(lambda a: numpy.linalg.pinv(a, rcond=1e-9))(numpy.eye(2))
+    assert "gradwalk.numpy has a pinv" in error.value.__notes__[0]
 
 
 def test_refusals_are_not_replaced():

@@ -30,7 +30,7 @@ from gradwalk.batching.vmap import vmap
 from gradwalk.program.tracing.array_handle import RecordedArray
 from gradwalk.trees.tree import type_of
 from gradwalk.value import arrays
-from gradwalk.value.arrays import Axis, as_array, counted_axes, replacement
+from gradwalk.value.arrays import Axis, are_arrays, as_array, counted_axes, of_recording, replaced
 from gradwalk.value.modes import depth, with_gradient
 from gradwalk.value.node import number_type_of, with_number_type
 from gradwalk.value.value import Value
@@ -269,12 +269,12 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc of NumPy to each element."""
         try:
-            return self._applied(ufunc, method, inputs, dict(kwargs))
+            return of_recording(self._applied(ufunc, method, inputs, dict(kwargs)))
         except (TypeError, AttributeError) as error:
-            own = replacement(ufunc, inputs, kwargs, error) if method == "__call__" else None
-            if own is None:
+            found = replaced(ufunc, inputs, kwargs, error) if method == "__call__" else NotImplemented
+            if found is NotImplemented:
                 raise
-        return own()
+            return found
 
     def _applied(self, ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         out = kwargs.pop("out", ())
@@ -297,9 +297,9 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         """Apply a function of NumPy."""
         found = called(function, args, kwargs)
         if found is not NOT_HANDLED:
-            return found
-        own = replacement(function, args, kwargs)
-        return function(*map(elements_of, args), **_plain(kwargs)) if own is None else own()
+            return of_recording(found)
+        found = replaced(function, args, kwargs) if are_arrays(types) else NotImplemented
+        return function(*map(elements_of, args), **_plain(kwargs)) if found is NotImplemented else found
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self.is_whole and self.number_type is bool:  # an array of bools, as in a short array

@@ -15,6 +15,7 @@ from gradwalk.backend.columns import overlap
 from gradwalk.batching.axes import Axes, plain, spread
 from gradwalk.batching.out_argument import targets_of
 from gradwalk.trees.tree import TreeDef, flatten
+from gradwalk.value.arrays import of_recording
 
 
 class Outputs:
@@ -95,7 +96,7 @@ class Outputs:
             target if target is not None else plain(column[0]) if axis is None else numpy.moveaxis(column, 0, axis)
             for target, column, axis in zip(self._targets, self.columns, self._axes, strict=True)
         ]
-        return self._treedef.unflatten(leaves)
+        return self._treedef.unflatten([of_recording(leaf) for leaf in leaves])
 
 
 def _whole(shape: tuple[int, ...], axis: int | None, count: int) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from gradwalk.complex_numbers.complex_class import Complex, pair_of
-from gradwalk.value.arrays import WholeArray
+from gradwalk.value.arrays import WholeArray, of_recording, replaced
 from gradwalk.value.convert import COMPLEX_TYPES
 
 # Functions of NumPy that treat the elements of object arrays as real numbers.
@@ -29,12 +29,12 @@ class ComplexArray(numpy.ndarray):
     @property  # type: ignore[misc]  # it cannot be set
     def real(self) -> Any:
         """The real parts."""
-        return _real(numpy.asarray(self))
+        return of_recording(_real(numpy.asarray(self)))
 
     @property  # type: ignore[misc]  # it cannot be set
     def imag(self) -> Any:
         """The imaginary parts."""
-        return _imag(numpy.asarray(self))
+        return of_recording(_imag(numpy.asarray(self)))
 
     def var(self, *args: Any, **kwargs: Any) -> Any:
         """Raise `TypeError`: see the class."""
@@ -47,7 +47,13 @@ class ComplexArray(numpy.ndarray):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func in _REAL_ONLY and has_complex(self):
             raise _refused(func.__name__)
-        return super().__array_function__(func, types, args, kwargs)
+        try:
+            return super().__array_function__(func, types, args, kwargs)
+        except (TypeError, AttributeError) as error:
+            found = replaced(func, args, kwargs, error)
+            if found is NotImplemented:
+                raise
+            return found
 
 
 def has_complex(array: Any) -> bool:

@@ -54,11 +54,13 @@ def _slopes(f: Any, h: Any, axis: int) -> Any:
     y = numpy.moveaxis(f, axis, 0)
     if len(y) < 2:
         raise ValueError(f"gradient() needs at least 2 samples along each axis, got the shape {f.shape}")
-    gaps = numpy.diff(h) if h.ndim else numpy.full(len(y) - 1, h)
-    gaps = gaps.reshape(len(gaps), *[1] * (y.ndim - 1))
+    gaps = numpy.diff(h).reshape(-1, *[1] * (y.ndim - 1)) if h.ndim else h
     steps = numpy.diff(y, axis=0) / gaps
-    before, after = gaps[:-1], gaps[1:]
-    inner = (steps[:-1] * after + steps[1:] * before) / (before + after)
+    if h.ndim:
+        before, after = gaps[:-1], gaps[1:]
+        inner = (steps[:-1] * after + steps[1:] * before) / (before + after)
+    else:
+        inner = (y[2:] - y[:-2]) / (2.0 * gaps)
     return numpy.moveaxis(numpy.concatenate([steps[:1], inner, steps[-1:]]), 0, axis)
 
 

@@ -61,7 +61,7 @@ class Jacobian(Transform[P, R_co]):
         # The matrix is computed last, because it appends inputs to the tape.
         others = [recording.results(indices, of_aux) for indices, of_aux in run.aux]
         arranged = _arranged(run.rows, run.columns)
-        numbers = self._swept(recording, run).ravel()[arranged.order]
+        numbers = self._matrix(recording, run).ravel()[arranged.order]
         if arranged.negated:
             numbers[arranged.negated] = -numbers[arranged.negated]
         found = arranged.treedef.filled(numbers)
@@ -148,7 +148,7 @@ class Jacobian(Transform[P, R_co]):
             return [*indices, *of_aux], tupled([arranged.treedef, aux_treedef])
         return indices, arranged.treedef
 
-    def _swept(self, recording: Recording, run: _Run) -> Any:
+    def _matrix(self, recording: Recording, run: _Run) -> Any:
         """Compute the derivatives as an (outputs, inputs) matrix, with a program that makes one sweep."""
         operands = recording.operands.copy()
         tape = recording.tape

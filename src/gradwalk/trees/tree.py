@@ -24,7 +24,7 @@ from gradwalk.trees.complex_leaves import is_complex, joined, separated
 from gradwalk.trees.module_treedef import ModuleTreeDef, parted
 from gradwalk.trees.registry import LEAF_TYPES, SCALAR_TYPES, opened
 from gradwalk.trees.static import is_static
-from gradwalk.value.arrays import WholeArray
+from gradwalk.value.arrays import WholeArray, of_recording
 from gradwalk.value.conditions import result_type
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.node import level_of, primal_of, with_number_type
@@ -92,7 +92,7 @@ class TreeDef:
         return self.spec is None and self.size == 1
 
     def filled(self, numbers: Any, array_type: type[numpy.ndarray[Any, Any]] = numpy.ndarray) -> Any:
-        """Return the tree with these numbers, in arrays of a type.
+        """Return the tree with these numbers, in arrays of a type, or of `ValueArray` for Values of a recording.
 
         `numbers` is a float64 array, or a list of floats and Values, in the order of the leaves.
         """
@@ -103,7 +103,8 @@ class TreeDef:
         for shape in self.shapes:
             count = size(shape)
             part = numbers[start : start + count]
-            leaves.append(_scalar(part[0]) if isinstance(shape, str) else _array(part, shape).view(array_type))
+            array = None if isinstance(shape, str) else of_recording(_array(part, shape).view(array_type))
+            leaves.append(_scalar(part[0]) if array is None else array)
             start += count
         return self.unflatten(leaves)
 

@@ -7,7 +7,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -153,48 +153,62 @@ class ValueArray(numpy.ndarray[Any, Any]):
         try:
             return _with_class(getattr(ufunc, method)(*given, **kwargs))
         except (TypeError, AttributeError) as error:
-            own = replacement(ufunc, inputs, kwargs, error) if method == "__call__" else None
-            if own is None:
+            found = replaced(ufunc, inputs, kwargs, error) if method == "__call__" else NotImplemented
+            if found is NotImplemented:
                 raise
-        return own()
+            return found
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Apply a function of NumPy. If the result is an array of Values, it has this class, too."""
         given = with_constants(args)
-        own = replacement(function, args, kwargs) if function in _CONVERTING else None
-        if own is None and given is args:
-            try:
-                return _with_class(super().__array_function__(function, types, args, kwargs))
-            except (TypeError, AttributeError) as error:
-                own = replacement(function, args, kwargs, error)
-                if own is None:
-                    raise
-        return function(*map(plain, given), **kwargs) if own is None else own()
+        if function in _CONVERTING and are_arrays(types):
+            found = replaced(function, args, kwargs)
+            if found is not NotImplemented:
+                return found
+        if given is not args:
+            return function(*map(plain, given), **kwargs)
+        try:
+            return _with_class(super().__array_function__(function, types, args, kwargs))
+        except (TypeError, AttributeError) as error:
+            found = replaced(function, args, kwargs, error)
+            if found is NotImplemented:
+                raise
+            return found
 
     def __repr__(self) -> str:
         return repr(plain(self))
 
 
-def replacement(
-    function: Any, args: Sequence[Any], kwargs: dict[str, Any], error: Exception | None = None
-) -> Callable[[], Any] | None:
-    """Return a call of the function in `gradwalk.numpy` that replaces a function of NumPy, which needs numbers.
+def replaced(function: Any, args: Sequence[Any], kwargs: dict[str, Any], error: Exception | None = None) -> Any:
+    """Call the function in `gradwalk.numpy` that replaces a function of NumPy, which needs numbers.
 
-    Returns None if there is none, if it does not have these parameters, if it calls NumPy's function itself, or if
-    `error` is not an error that NumPy raises for arrays of objects.
+    Returns `NotImplemented` if there is none, if it does not have these parameters, if it calls NumPy's function
+    itself, or if it was not NumPy that raised the `error`, but for example a function among the arguments.
     """
     own = _own(function)
-    if own is None or function in _replaced.get():
-        return None
-    if error is not None and type(error).__module__.partition(".")[0] not in ("builtins", "numpy"):
-        return None  # such as a `RecordingError`
+    if own is None or function in _replaced.get() or (error is not None and not _is_of_numpy(error)):
+        return NotImplemented
     try:
         inspect.signature(own).bind(*args, **kwargs)
     except TypeError:
-        return None
-    context = copy_context()  # discarded after the call
-    context.run(_replaced.set, _replaced.get() | {function})
-    return lambda: context.run(own, *args, **kwargs)
+        if error is not None:
+            module = own.__module__.partition(".")[0]
+            error.add_note(f"{module}.numpy has a {function.__name__} for arrays of Values, with fewer parameters")
+        return NotImplemented
+    token = _replaced.set(_replaced.get() | {function})
+    try:
+        return _with_classes(own(*args, **kwargs))
+    finally:
+        _replaced.reset(token)
+
+
+def _is_of_numpy(error: Exception) -> bool:
+    """Return whether NumPy raised an error, and no function that it called."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    name = "" if frame is None else frame.tb_frame.f_globals.get("__name__", "")
+    return name.partition(".")[0] == "numpy" or name in _CALLERS
 
 
 @lru_cache
@@ -210,13 +224,34 @@ def _own(function: Any) -> Any:
 # Functions of NumPy that convert elements to floats, which recordings refuse.
 _CONVERTING = (numpy.gradient, numpy.i0, numpy.linalg.qr)
 
+# The modules that call functions of NumPy, whose compiled code has no frame of its own.
+_CALLERS = (
+    "gradwalk.value.arrays",
+    "gradwalk.value.value",
+    "gradwalk.complex_numbers.complex_array",
+    "gradwalk.arrays.traced_array",
+)
+
 # The functions of NumPy that are being replaced by gradwalk's.
 _replaced: ContextVar[frozenset[Any]] = ContextVar("replaced", default=frozenset())
 
 
 def of_recording(array: Any) -> Any:
     """Return an array with Values of an open recording as a `ValueArray`, and any other object unchanged."""
-    return _with_class(array) if isinstance(array, numpy.ndarray) and _has_recorded(array) else array
+    return _with_class(array) if type(array) is numpy.ndarray and _has_recorded(array) else array
+
+
+def are_arrays(types: Sequence[type]) -> bool:
+    """Return whether no argument of a function of NumPy has a class of somebody else that implements this function."""
+    return all(issubclass(each, (numpy.ndarray, WholeArray, ValueNode)) for each in types)
+
+
+def _with_classes(found: Any) -> Any:
+    """Return plain arrays of Values, which may be the items of a tuple, as `ValueArray`s."""
+    if not isinstance(found, tuple):
+        return _with_class(found)
+    items = map(_with_class, found)
+    return type(found)(*items) if hasattr(found, "_fields") else tuple(items)
 
 
 def _with_class(found: Any) -> Any:
@@ -247,7 +282,7 @@ def _has_recorded(operand: Any) -> bool:
     if isinstance(operand, ValueNode):
         return level_of(operand) > 0
     if isinstance(operand, (list, tuple)) or (isinstance(operand, numpy.ndarray) and operand.dtype == object):
-        return any(map(_has_recorded, numpy.ravel(as_array(operand)).tolist()))
+        return any(map(_has_recorded, plain(as_array(operand)).ravel().tolist()))
     return False
 
 
@@ -325,6 +360,8 @@ def as_array(operand: Any) -> Any:
     A `WholeArray` is returned unchanged.
     """
     if isinstance(operand, WholeArray):
+        return operand
+    if type(operand) is ValueArray:
         return operand
     array = numpy.empty((), dtype=object)
     array[()] = operand

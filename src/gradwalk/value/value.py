@@ -476,10 +476,19 @@ class Value(Methods):
         except TypeError as error:  # NumPy does not support the function for objects, or out= cannot hold objects
             if modes.recordings == 0 or isinstance(error, modes.RecordingError):
                 raise
-            own = arrays.replacement(ufunc, inputs, kwargs, error) if is_lifted else None
-            if own is None:
+            found = self._replaced(ufunc, inputs, error) if is_lifted else NotImplemented
+            if found is NotImplemented:
                 raise modes.refused(f"{users_line()}: {error}", self) from error
-        return own()
+            return found
+
+    def _replaced(self, ufunc: numpy.ufunc, inputs: tuple[Any, ...], error: TypeError) -> Any:
+        """Call gradwalk's function instead of a ufunc; return `NotImplemented` if it does not accept Values either."""
+        try:
+            return arrays.replaced(ufunc, inputs, {}, error)
+        except TypeError as other:
+            if isinstance(other, modes.RecordingError):
+                raise
+            return NotImplemented
 
     # Copies
 

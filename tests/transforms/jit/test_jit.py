@@ -557,7 +557,7 @@ REFUSED_BY_OTHERS = {
 }
 REFUSED_SOMEHOW = {
     "struct": lambda x, y: numpy.linalg.solve(numpy.array([[x]]), numpy.array([1.0])),
-    "signbit": lambda x, y: numpy.signbit(x),
+    "nextafter": numpy.nextafter,
     "+=": lambda x, y: operator.iadd(numpy.zeros(1), x),
     "Value": lambda x, y: Value(x),
 }

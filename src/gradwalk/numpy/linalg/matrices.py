@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -16,6 +16,13 @@ from gradwalk.numpy.linalg.whole_matrices import whole_cholesky, whole_slogdet, 
 from gradwalk.value.arrays import as_array, of_objects
 from gradwalk.value.modes import depth, is_staging
 from gradwalk.value.value import Value
+
+
+class SlogdetResult(NamedTuple):
+    """The result of `slogdet`: the sign of a determinant, and the logarithm of its absolute value."""
+
+    sign: Any
+    logabsdet: Any
 
 
 def solve(a: Any, b: Any) -> Any:
@@ -122,7 +129,7 @@ def det(a: Any) -> Any:
 
 
 @over_stacks(keeps_whole=True)
-def slogdet(a: Any) -> tuple[Any, Any]:
+def slogdet(a: Any) -> SlogdetResult:
     """Compute the sign of the determinant of a matrix, and the logarithm of its absolute value.
 
     The logarithm is a single node whose partials are the elements of the transposed inverse. In a function that is
@@ -145,17 +152,16 @@ def slogdet(a: Any) -> tuple[Any, Any]:
         [[0.5, 0.0], [0.0, -0.25]]
     """
     if not holds_values(a):
-        found, logarithm = numpy.linalg.slogdet(a)
-        return found, logarithm
+        return SlogdetResult(*numpy.linalg.slogdet(a))
     size_of(a)
     if depth() == 0:
         found, logarithm = numpy.linalg.slogdet(numbers(a))
         is_singular = logarithm == -numpy.inf
         partials = numpy.full(a.shape, numpy.nan) if is_singular else _transposed_inverse(numbers(a))
-        return float(found), _node("slogdet", logarithm, a.flat, partials.flat)
+        return SlogdetResult(float(found), _node("slogdet", logarithm, a.flat, partials.flat))
     found = whole_slogdet(a)
     sign, logarithm = log_determinant(a) if found is None else found
-    return (sign if is_staging() else numpy.linalg.slogdet(numbers(a))[0]), logarithm
+    return SlogdetResult(sign if is_staging() else numpy.linalg.slogdet(numbers(a))[0], logarithm)
 
 
 @over_stacks(keeps_whole=True)
