@@ -224,7 +224,7 @@ def _own(function: Any) -> Any:
 # Functions of NumPy that convert elements to floats, which recordings refuse.
 _CONVERTING = (numpy.gradient, numpy.i0, numpy.linalg.qr)
 
-# The modules that call functions of NumPy, whose compiled code has no frame of its own.
+# Modules that call functions of NumPy. Compiled functions have no Python frames.
 _CALLERS = (
     "gradwalk.value.arrays",
     "gradwalk.value.value",
