@@ -48,7 +48,9 @@ class Recorder:
 
     def is_large(self, array: Any) -> bool:
         """Return whether an array becomes one operand of the current recording: see `ArrayMaker.is_large`."""
-        if array.size < LEAST_SIZE or array.dtype.kind not in "fiub" or depth() >= ROW_LEVEL - 1:
+        if not array.ndim or array.size < LEAST_SIZE:
+            return False
+        if array.dtype.kind not in "fiub" or depth() >= ROW_LEVEL - 1:
             return False
         return bool(array.size // max(array.shape) <= MOST_WIDTH)
 
