@@ -89,10 +89,10 @@ def _call(name: str, f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -
     """Call a function now or, in a recorded function, every time it runs."""
     arguments = CallbackArguments(args, kwargs)
     effects = current_effects()
-    last: list[Any] = (
-        effects.tokens[-1:] if effects and is_staging() else []
-    )  # so that the calls are made in program order
-    operands = [*(last or [0.0]), *arguments.operands]  # a Value without operands would be an argument or a constant
+    # The token of the last call is an operand, so that calls are made in program order. The first call has another
+    # operand instead, because a Value without operands would be a constant.
+    last: list[Any] = effects.tokens[-1:] if effects and is_staging() else []
+    operands = [*(last or [0.0]), *arguments.operands]
     arguments.operands = []  # the call must not keep the Values alive
 
     def called(numbers: list[float]) -> None:

@@ -599,6 +599,14 @@ def test_small_results_of_large_arrays_are_accepted():
         numpy.testing.assert_allclose(found, grad(lambda x, f=product: gnp.linalg.inv(f(x)).sum())(x), rtol=1e-9)
 
 
+def test_results_are_those_of_numpy_with_nan_and_names():
+    gaps = numpy.array([1.0, numpy.nan, 3.0, 4.0, 9.0])
+    for x in (gaps, numpy.concatenate([gaps, numpy.arange(5000.0)])):
+        numpy.testing.assert_array_equal(jit(numpy.gradient)(x), numpy.gradient(x))
+    found = jit(lambda a: numpy.linalg.slogdet(a).logabsdet)(2.0 * numpy.eye(2))
+    assert found == pytest.approx(numpy.linalg.slogdet(2.0 * numpy.eye(2)).logabsdet)
+
+
 def test_errors_and_classes_of_others_are_kept():
     calls = []
 
