@@ -85,3 +85,49 @@ def test_derivatives_are_as_in_jax(name):
         numpy.testing.assert_allclose(found, first, rtol=1e-6, atol=1e-9)
     for found in (hessian(f)(x), jit(hessian(f))(x), vmap(hessian(f))(numpy.stack([x, x]))[0]):
         numpy.testing.assert_allclose(found, second, rtol=1e-6, atol=1e-8)
+
+
+x = numpy.array([0.7, 2.0, 0.3, 2.0])
+SELECTIONS: dict[str, Any] = {
+    "methods": lambda np, x: x.max() ** 2 + x.min() ** 2 + (x.clip(0.5, 1.0) ** 2).sum() + x[x.argmax()] * x[x.argmin()],
+    "where": lambda np, x: np.where(x.any(), x.sum(), 0.0) + np.where(x - x[0], x**2, 5.0).sum(),
+    "order": lambda np, x: (x[np.argsort(x)] * np.array([1.0, 2.0, 3.0, 4.0])).sum(),
+    "order of other arrays": lambda np, x: (np.array([1.0, 2.0, 3.0, 4.0])[np.argsort(x)] * x).sum(),
+    "indices along an axis": lambda np, x: x.reshape(2, 2)[np.arange(2), np.argmax(x.reshape(2, 2), axis=1)].sum(),
+    "bins": lambda np, x: (np.array([1.0, 2.0, 4.0])[np.digitize(x, np.array([0.5, 1.0]))] * x).sum(),
+    "members": lambda np, x: (np.array([1.0, 2.0])[np.isin(x, np.array([2.0])).astype(int)] * x).sum(),
+    "single number": lambda np, x: (np.maximum(x[0], np.array([0.7, 0.1])) ** 2).sum(),
+}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_selected_elements_get_the_gradients_of_jax(name):
+    f = SELECTIONS[name]
+    expected = jax.grad(lambda x: f(jnp, x))(x)
+    slope = grad(lambda x: f(numpy, x))
+    recorded = jit(slope)
+    recorded(x[::-1].copy())
+    for found in (slope(x), recorded(x), vmap(slope)(numpy.stack([x, x[::-1]]))[0]):
+        numpy.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_arrays_are_sorted_in_place():
+    def f(x: Any) -> Any:
+        x = x.copy()
+        x.sort()
+        return x @ [1.0, 10.0, 100.0, 1000.0]
+
+    numpy.testing.assert_array_equal(jit(grad(f))(numpy.array([0.7, numpy.nan, 0.3, 2.0])), [10.0, 1000.0, 1.0, 100.0])
+
+
+def test_functions_with_parameters_that_gradwalk_lacks_are_numpys():
+    assert jit(lambda x: numpy.sort(x, kind="stable"))(x).tolist() == [0.3, 0.7, 2.0, 2.0]
+    with pytest.raises(TypeError) as caught:
+        jit(lambda m: numpy.linalg.pinv(m, rcond=0.1))(numpy.eye(2))
+    assert "gradwalk.numpy has a pinv" in caught.value.__notes__[0]
+
+
+def test_functions_that_compare_elements_do_not_branch():
+    f = jit(lambda x: numpy.maximum(x, 1.0).sum() + x.max() + numpy.sort(x)[0] + numpy.median(x), branches="refuse")
+    for given in (x, -x):
+        assert f(given) == numpy.maximum(given, 1.0).sum() + given.max() + given.min() + numpy.median(given)

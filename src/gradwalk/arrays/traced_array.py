@@ -268,13 +268,10 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc of NumPy to each element."""
-        try:
-            return of_recording(self._applied(ufunc, method, inputs, dict(kwargs)))
-        except (TypeError, AttributeError) as error:
-            found = replaced(ufunc, inputs, kwargs, error) if method == "__call__" else NotImplemented
-            if found is NotImplemented:
-                raise
-            return found
+        found = replaced(ufunc, inputs, kwargs) if method == "__call__" and not kwargs else NotImplemented
+        if found is NotImplemented:
+            found = self._applied(ufunc, method, inputs, dict(kwargs))
+        return of_recording(found)
 
     def _applied(self, ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         out = kwargs.pop("out", ())

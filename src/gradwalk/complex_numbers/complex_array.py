@@ -7,24 +7,18 @@ from typing import Any
 import numpy
 
 from gradwalk.complex_numbers.complex_class import Complex, pair_of
-from gradwalk.value.arrays import WholeArray, of_recording, replaced
+from gradwalk.value.arrays import WholeArray, are_arrays, method, of_recording, replaced
 from gradwalk.value.convert import COMPLEX_TYPES
-
-# Functions of NumPy that treat the elements of object arrays as real numbers.
-_REAL_ONLY = frozenset(
-    [
-        *(numpy.angle, numpy.corrcoef, numpy.correlate, numpy.cov, numpy.iscomplex, numpy.isreal, numpy.linalg.norm),
-        *(numpy.nanstd, numpy.nanvar, numpy.real_if_close, numpy.std, numpy.var),
-    ]
-)
 
 
 class ComplexArray(numpy.ndarray):
     """An object array with complex elements. Arrays that are computed from it have the same class.
 
-    Its parts `real` and `imag` are arrays of Values and floats. Functions of NumPy that treat the elements as real
-    numbers raise `TypeError`.
+    Its parts `real` and `imag` are arrays of Values and floats. Functions and methods of NumPy that treat the elements
+    of objects as real numbers are replaced by those of `gradwalk.numpy`.
     """
+
+    std, var = method("std"), method("var")
 
     @property  # type: ignore[misc]  # it cannot be set
     def real(self) -> Any:
@@ -36,24 +30,9 @@ class ComplexArray(numpy.ndarray):
         """The imaginary parts."""
         return of_recording(_imag(numpy.asarray(self)))
 
-    def var(self, *args: Any, **kwargs: Any) -> Any:
-        """Raise `TypeError`: see the class."""
-        raise _refused("var")
-
-    def std(self, *args: Any, **kwargs: Any) -> Any:
-        """Raise `TypeError`: see the class."""
-        raise _refused("std")
-
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if func in _REAL_ONLY and has_complex(self):
-            raise _refused(func.__name__)
-        try:
-            return super().__array_function__(func, types, args, kwargs)
-        except (TypeError, AttributeError) as error:
-            found = replaced(func, args, kwargs, error)
-            if found is NotImplemented:
-                raise
-            return found
+        found = replaced(func, args, kwargs) if are_arrays(types) else NotImplemented
+        return super().__array_function__(func, types, args, kwargs) if found is NotImplemented else found
 
 
 def has_complex(array: Any) -> bool:
@@ -77,10 +56,3 @@ def _part(position: int) -> Any:
 
 
 _real, _imag = _part(0), _part(1)
-
-
-def _refused(name: str) -> TypeError:
-    return TypeError(
-        f"numpy.{name} treats the elements of an array of complex Values as real numbers: use gradwalk.numpy.{name}, "
-        "or the parts of the array"
-    )

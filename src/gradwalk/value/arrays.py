@@ -137,78 +137,104 @@ def with_constants(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([maker.constant(x) if is_large else x for x, is_large in zip(operands, are_large, strict=True)])
 
 
-class ValueArray(numpy.ndarray[Any, Any]):
-    """An array of Values of a recording. It makes large arrays of numbers whole.
+def method(name: str) -> Any:
+    """Return a method of arrays that calls the function of `gradwalk.numpy` with the same name."""
 
-    The recorded function may compute with arrays of numbers that are not among its arguments, as in `X @ w`.
+    def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+        found = replaced(getattr(numpy, name), (self, *args), kwargs)
+        return getattr(numpy.ndarray, name)(self, *args, **kwargs) if found is NotImplemented else found
+
+    return called
+
+
+class ValueArray(numpy.ndarray[Any, Any]):
+    """An array of Values of a recording.
+
+    Functions and methods of NumPy that need numbers are replaced by those of `gradwalk.numpy`. Large arrays of numbers
+    that are not among the arguments of the recorded function become whole where they are combined with this array, as
+    in `X @ w`.
     """
+
+    all, any, argmax, argmin, argsort, clip = map(method, ("all", "any", "argmax", "argmin", "argsort", "clip"))
+    compress, max, min, nonzero, searchsorted = map(method, ("compress", "max", "min", "nonzero", "searchsorted"))
+
+    def sort(self, *args: Any, **kwargs: Any) -> None:
+        """Sort the array in place, as `gradwalk.numpy.sort` does."""
+        found = replaced(numpy.sort, (self, *args), kwargs)
+        if found is NotImplemented:
+            super().sort(*args, **kwargs)
+        else:
+            self[...] = found
 
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc. Its results are arrays of this class, too."""
-        given = [plain(x) for x in (inputs if kwargs or method != "__call__" else with_constants(inputs))]
-        if "out" in kwargs:
-            targets = kwargs.pop("out")
-            getattr(ufunc, method)(*given, out=tuple(map(plain, targets)), **kwargs)
-            return targets[0] if len(targets) == 1 else targets
-        try:
-            return _with_class(getattr(ufunc, method)(*given, **kwargs))
-        except (TypeError, AttributeError) as error:
-            found = replaced(ufunc, inputs, kwargs, error) if method == "__call__" else NotImplemented
-            if found is NotImplemented:
-                raise
-            return found
+        if method == "__call__" and not kwargs:
+            given = with_constants(inputs)
+            found = replaced(ufunc, inputs, kwargs) if given is inputs else NotImplemented
+            return _with_class(ufunc(*map(plain, given))) if found is NotImplemented else found
+        if "out" not in kwargs:
+            return _with_class(getattr(ufunc, method)(*map(plain, inputs), **kwargs))
+        targets = kwargs.pop("out")
+        getattr(ufunc, method)(*map(plain, inputs), out=tuple(map(plain, targets)), **kwargs)
+        return targets[0] if len(targets) == 1 else targets
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Apply a function of NumPy. If the result is an array of Values, it has this class, too."""
         given = with_constants(args)
-        if function in _CONVERTING and are_arrays(types):
-            found = replaced(function, args, kwargs)
-            if found is not NotImplemented:
-                return found
         if given is not args:
             return function(*map(plain, given), **kwargs)
+        found = replaced(function, args, kwargs) if are_arrays(types) else NotImplemented
+        if found is not NotImplemented:
+            return found
         try:
             return _with_class(super().__array_function__(function, types, args, kwargs))
         except (TypeError, AttributeError) as error:
-            found = replaced(function, args, kwargs, error)
-            if found is NotImplemented:
-                raise
-            return found
+            if _own(function) is not None and function not in _replaced.get():
+                error.add_note(f"gradwalk.numpy has a {function.__name__} for arrays of Values, with fewer parameters")
+            raise
 
     def __repr__(self) -> str:
         return repr(plain(self))
 
 
-def replaced(function: Any, args: Sequence[Any], kwargs: dict[str, Any], error: Exception | None = None) -> Any:
-    """Call the function in `gradwalk.numpy` that replaces a function of NumPy, which needs numbers.
+def replaced(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Call the function in `gradwalk.numpy` that replaces a function of NumPy.
 
-    Returns `NotImplemented` if there is none, if it does not have these parameters, if it calls NumPy's function
-    itself, or if it was not NumPy that raised the `error`, but for example a function among the arguments.
+    Returns `NotImplemented` if there is none, if it does not have these parameters, or if it calls NumPy's function
+    itself.
     """
     own = _own(function)
-    if own is None or function in _replaced.get() or (error is not None and not _is_of_numpy(error)):
+    if own is None or function in _replaced.get():
         return NotImplemented
-    try:
-        inspect.signature(own).bind(*args, **kwargs)
-    except TypeError:
-        if error is not None:
-            module = own.__module__.partition(".")[0]
-            error.add_note(f"{module}.numpy has a {function.__name__} for arrays of Values, with fewer parameters")
+    most, names = _parameters(own)
+    if len(args) > most or not names.issuperset(kwargs):
         return NotImplemented
     token = _replaced.set(_replaced.get() | {function})
     try:
-        return _with_classes(own(*args, **kwargs))
+        found = own(*args, **kwargs)
+        return _with_classes(found) if function not in _SELECTING else _decided(found, _SELECTING[function])
     finally:
         _replaced.reset(token)
 
 
-def _is_of_numpy(error: Exception) -> bool:
-    """Return whether NumPy raised an error, and no function that it called."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    name = "" if frame is None else frame.tb_frame.f_globals.get("__name__", "")
-    return name.partition(".")[0] == "numpy" or name in _CALLERS
+def _decided(found: Any, dtype: type) -> Any:
+    """Return an array of recorded indices or conditions as numbers. The recording is a path for these numbers."""
+    if not isinstance(found, numpy.ndarray) or not found.dtype.hasobject:
+        return found
+    return numpy.array([dtype(x) for x in plain(found).ravel().tolist()], dtype).reshape(found.shape)
+
+
+@lru_cache
+def _parameters(function: Any) -> tuple[float, frozenset[str]]:
+    """Return the largest number of positional arguments of a function, and the names of its parameters."""
+    parameters = inspect.signature(function).parameters.values()
+    kinds = [each.kind for each in parameters]
+    most = (
+        math.inf
+        if inspect.Parameter.VAR_POSITIONAL in kinds
+        else len(kinds) - kinds.count(inspect.Parameter.KEYWORD_ONLY)
+    )
+    return most, frozenset([each.name for each in parameters])
 
 
 @lru_cache
@@ -217,20 +243,37 @@ def _own(function: Any) -> Any:
     module = getattr(function, "__module__", None) or "numpy"  # ufuncs of NumPy 1 have no module
     if module.partition(".")[0] != "numpy" or getattr(sys.modules.get(module), function.__name__, None) is not function:
         return None
+    calls_methods = isinstance(function, numpy.ufunc) and "O" * function.nin + "->O" in function.types
+    if function in _KEPT or (calls_methods and function not in _COMPARING):
+        return None
     own = public(f"{module}.{function.__name__}")
     return None if own is function else own
 
 
-# Functions of NumPy that convert elements to floats, which recordings refuse.
-_CONVERTING = (numpy.gradient, numpy.i0, numpy.linalg.qr)
-
-# Modules that call functions of NumPy. Compiled functions have no Python frames.
-_CALLERS = (
-    "gradwalk.value.arrays",
-    "gradwalk.value.value",
-    "gradwalk.complex_numbers.complex_array",
-    "gradwalk.arrays.traced_array",
+# Functions of NumPy that are not replaced. Comparisons return bools, which select elements of any array. The next row
+# creates arrays to which Values can be assigned. The last row only adds and multiplies.
+_KEPT = frozenset(
+    [
+        *COMPARISONS,
+        *(numpy.empty_like, numpy.full_like, numpy.ones_like, numpy.zeros_like),
+        *(numpy.dot, numpy.mean, numpy.prod, numpy.sum),
+    ]
 )
+
+# The ufuncs that compare objects and test their truth. Other ufuncs call operators or methods, such as `Value.exp`.
+_COMPARING = frozenset(
+    [
+        *(numpy.maximum, numpy.minimum, numpy.fmax, numpy.fmin, numpy.sign),
+        *(numpy.logical_and, numpy.logical_or, numpy.logical_xor, numpy.logical_not),
+    ]
+)
+
+# Functions of NumPy whose results select elements of any array, and the dtypes of the results.
+_SELECTING: dict[Any, type] = {
+    **dict.fromkeys([numpy.argmax, numpy.argmin, numpy.argsort, numpy.digitize, numpy.lexsort, numpy.nanargmax], int),
+    **dict.fromkeys([numpy.nanargmin, numpy.searchsorted], int),
+    numpy.isin: bool,
+}
 
 # The functions of NumPy that are being replaced by gradwalk's.
 _replaced: ContextVar[frozenset[Any]] = ContextVar("replaced", default=frozenset())
