@@ -522,7 +522,7 @@ REFUSED = {
     "astype": (lambda x, y: numpy.array([x, y]).astype(float), "x"),
     "float64": (lambda x, y: numpy.float64(x), "x"),
     "item of an array": (lambda x, y: operator.setitem(numpy.zeros(2), 0, y), "y"),
-    "numpy.maximum": (lambda x, y: numpy.maximum(numpy.array([x]), y), "y <= x"),
+    "numpy.maximum": (lambda x, y: numpy.maximum(numpy.array([x]), numpy.array([y])), "y <= x"),
     "numpy.where": (lambda x, y: numpy.where(x > 1, x, y), "1 < x"),
     "mask": (lambda x, y: numpy.array([x, y])[numpy.array([x, y]) > 1], "1 < x"),
     "logical": (lambda x, y: numpy.logical_not(numpy.array([x])), "x"),

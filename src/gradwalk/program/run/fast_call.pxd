@@ -32,12 +32,12 @@ cdef class PreparedCall(Prepared):
     cdef form.Form _takes
     cdef form.Form _keywords
     cdef int _inputs
-    cdef int _outputs  # the largest number of outputs of a path
     cdef tuple _paths  # most recent first
 
     cpdef put_first(self, PreparedPath path)
 
 
+cdef int _most_outputs(tuple paths)
 cdef PreparedPath _next(tuple paths, PreparedPath left, int position, double* outputs)
 
 

@@ -126,11 +126,9 @@ class PreparedCall(Prepared):
         self._keywords = keywords
         self._inputs = path._interpreter.inputs
         self._paths: tuple[PreparedPath, ...] = (path,)
-        self._outputs = path._outputs
 
     def put_first(self, path: PreparedPath) -> None:
         """Try this path first from now on."""
-        self._outputs = max(self._outputs, path._outputs)
         self._paths = (path, *[other for other in self._paths if other is not path][: _MOST_PATHS - 1])
 
     def result(self, args: tuple, kwargs: dict) -> Any:
@@ -141,7 +139,7 @@ class PreparedCall(Prepared):
             return MISSED
         few, more = cython.declare(scratch.few_doubles), cython.declare(scratch.few_doubles)
         inputs: cython.p_double = scratch.acquire(self._inputs + 1, few)
-        outputs: cython.p_double = scratch.acquire(self._outputs + 1, more)
+        outputs: cython.p_double = scratch.acquire(_most_outputs(paths) + 1, more)
         position: cython.int
         try:
             if not inputs or not outputs:
@@ -165,6 +163,15 @@ class PreparedCall(Prepared):
         finally:
             scratch.release(inputs, few)
             scratch.release(outputs, more)
+
+
+def _most_outputs(paths: tuple) -> cython.int:
+    """Return the largest number of outputs of some paths. Other threads may replace the paths of a call meanwhile."""
+    most: cython.int = 0
+    path: PreparedPath
+    for path in paths:
+        most = max(most, path._outputs)
+    return most
 
 
 def _next(paths: tuple, left: PreparedPath, position: cython.int, outputs: cython.p_double) -> PreparedPath | None:
