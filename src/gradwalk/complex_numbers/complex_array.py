@@ -14,8 +14,8 @@ from gradwalk.value.convert import COMPLEX_TYPES
 class ComplexArray(numpy.ndarray):
     """An object array with complex elements. Arrays that are computed from it have the same class.
 
-    Its parts `real` and `imag` are arrays of Values and floats. Functions and methods of NumPy that treat the elements
-    of objects as real numbers are replaced by those of `gradwalk.numpy`.
+    Its parts `real` and `imag` are arrays of Values and floats. `gradwalk.numpy` replaces functions and methods of
+    NumPy that treat objects as real numbers.
     """
 
     std, var = method("std"), method("var")

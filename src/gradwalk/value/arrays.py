@@ -150,9 +150,8 @@ def method(name: str) -> Any:
 class ValueArray(numpy.ndarray[Any, Any]):
     """An array of Values of a recording.
 
-    Functions and methods of NumPy that need numbers are replaced by those of `gradwalk.numpy`. Large arrays of numbers
-    that are not among the arguments of the recorded function become whole where they are combined with this array, as
-    in `X @ w`.
+    `gradwalk.numpy` replaces functions and methods of NumPy that need numbers. Large arrays of numbers that are not
+    among the arguments of the recorded function become whole where they are combined with this array, as in `X @ w`.
     """
 
     all, any, argmax, argmin, argsort, clip = map(method, ("all", "any", "argmax", "argmin", "argsort", "clip"))
@@ -229,11 +228,8 @@ def _parameters(function: Any) -> tuple[float, frozenset[str]]:
     """Return the largest number of positional arguments of a function, and the names of its parameters."""
     parameters = inspect.signature(function).parameters.values()
     kinds = [each.kind for each in parameters]
-    most = (
-        math.inf
-        if inspect.Parameter.VAR_POSITIONAL in kinds
-        else len(kinds) - kinds.count(inspect.Parameter.KEYWORD_ONLY)
-    )
+    positional = len(kinds) - kinds.count(inspect.Parameter.KEYWORD_ONLY)
+    most = math.inf if inspect.Parameter.VAR_POSITIONAL in kinds else positional
     return most, frozenset([each.name for each in parameters])
 
 
