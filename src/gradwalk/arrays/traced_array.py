@@ -268,10 +268,13 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
 
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc of NumPy to each element."""
-        found = replaced(ufunc, inputs, kwargs) if method == "__call__" and not kwargs else NotImplemented
-        if found is NotImplemented:
-            found = self._applied(ufunc, method, inputs, dict(kwargs))
-        return of_recording(found)
+        try:
+            return of_recording(self._applied(ufunc, method, inputs, dict(kwargs)))
+        except (TypeError, AttributeError):
+            found = replaced(ufunc, inputs, kwargs) if method == "__call__" else NotImplemented
+            if found is NotImplemented:
+                raise
+            return found
 
     def _applied(self, ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         out = kwargs.pop("out", ())

@@ -168,9 +168,7 @@ class ValueArray(numpy.ndarray[Any, Any]):
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc. Its results are arrays of this class, too."""
         if method == "__call__" and not kwargs:
-            given = with_constants(inputs)
-            found = replaced(ufunc, inputs, kwargs) if given is inputs else NotImplemented
-            return _with_class(ufunc(*map(plain, given))) if found is NotImplemented else found
+            return applied(ufunc, inputs)
         if "out" not in kwargs:
             return _with_class(getattr(ufunc, method)(*map(plain, inputs), **kwargs))
         targets = kwargs.pop("out")
@@ -194,6 +192,27 @@ class ValueArray(numpy.ndarray[Any, Any]):
 
     def __repr__(self) -> str:
         return repr(plain(self))
+
+
+def applied(ufunc: numpy.ufunc, inputs: Sequence[Any]) -> Any:
+    """Apply a ufunc to arrays and Values of a recording."""
+    given = with_constants(tuple(inputs))
+    needs_numbers = not _calls_methods(ufunc)
+    found = replaced(ufunc, inputs, {}) if needs_numbers and all(map(operator.is_, given, inputs)) else NotImplemented
+    if found is not NotImplemented:
+        return found
+    try:
+        return of_recording(ufunc(*[of_object(plain(x)) for x in given]))
+    except (TypeError, AttributeError):  # floats among the Values do not have methods such as tanh
+        found = NotImplemented if needs_numbers else replaced(ufunc, inputs, {})
+        if found is NotImplemented:
+            raise
+        return found
+
+
+def _calls_methods(ufunc: numpy.ufunc) -> bool:
+    """Return whether a ufunc calls an operator or a method, such as `Value.exp`, of each object."""
+    return ufunc not in _COMPARING and "O" * ufunc.nin + "->O" in ufunc.types
 
 
 def replaced(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -239,8 +258,7 @@ def _own(function: Any) -> Any:
     module = getattr(function, "__module__", None) or "numpy"  # ufuncs of NumPy 1 have no module
     if module.partition(".")[0] != "numpy" or getattr(sys.modules.get(module), function.__name__, None) is not function:
         return None
-    calls_methods = isinstance(function, numpy.ufunc) and "O" * function.nin + "->O" in function.types
-    if function in _KEPT or (calls_methods and function not in _COMPARING):
+    if function in _KEPT:
         return None
     own = public(f"{module}.{function.__name__}")
     return None if own is function else own
@@ -256,7 +274,7 @@ _KEPT = frozenset(
     ]
 )
 
-# The ufuncs that compare objects and test their truth. Other ufuncs call operators or methods, such as `Value.exp`.
+# The ufuncs that compare objects or test their truth.
 _COMPARING = frozenset(
     [
         *(numpy.maximum, numpy.minimum, numpy.fmax, numpy.fmin, numpy.sign),

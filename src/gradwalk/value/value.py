@@ -469,26 +469,14 @@ class Value(Methods):
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
             return apply.applied(opcode, inputs)
         is_lifted = modes.recordings and nodes.level_of(self) and method == "__call__" and not kwargs
-        given = arrays.with_constants(inputs) if is_lifted else inputs
-        found = self._replaced(ufunc, inputs) if is_lifted and given is inputs else NotImplemented
-        if found is not NotImplemented:
-            return found
         try:
-            found = getattr(ufunc, method)(*[arrays.of_object(operand) for operand in given], **kwargs)
-            return arrays.of_recording(found) if is_lifted else found
+            if is_lifted:
+                return arrays.applied(ufunc, inputs)
+            return getattr(ufunc, method)(*[arrays.of_object(operand) for operand in inputs], **kwargs)
         except TypeError as error:  # NumPy does not support the function for objects, or out= cannot hold objects
             if modes.recordings == 0 or isinstance(error, modes.RecordingError):
                 raise
             raise modes.refused(f"{users_line()}: {error}", self) from error
-
-    def _replaced(self, ufunc: numpy.ufunc, inputs: tuple[Any, ...]) -> Any:
-        """Call gradwalk's function instead of a ufunc; return `NotImplemented` if it does not accept Values either."""
-        try:
-            return arrays.replaced(ufunc, inputs, {})
-        except TypeError as error:
-            if isinstance(error, modes.RecordingError):
-                raise
-            return NotImplemented
 
     # Copies
 
