@@ -132,3 +132,30 @@ def test_functions_that_compare_elements_do_not_branch():
     f = jit(lambda x: numpy.maximum(x, 1.0).sum() + x.max() + numpy.sort(x)[0] + numpy.median(x), branches="refuse")
     for given in (x, -x):
         assert f(given) == numpy.maximum(given, 1.0).sum() + given.max() + given.min() + numpy.median(given)
+
+
+y = numpy.array([0.5, -1.3, 2.1, 0.9, -0.2, 1.7])
+CALLS: dict[str, Any] = {
+    "parameters by position": lambda x: numpy.max(x.reshape(2, 3), 0, None, True) + x.reshape(2, 3).max(0, None, True),
+    "initial by position": lambda x: numpy.max(x, None, None, False, 5.0) * x,
+    "density by position": lambda x: numpy.histogram(x, 3, (-2.0, 3.0), True)[0] * x[:3],
+    "compress": lambda x: x.compress(x > 0),
+    "piecewise": lambda x: numpy.piecewise(x, [x > 0], [lambda t: t - t.mean(), 0.0]),
+    "masked array": lambda x: numpy.maximum(numpy.ma.masked_array(x * 0.0 + 3.0, [0, 0, 0, 1, 1, 1]), x).sum() * x,
+    "parts": lambda x: (x * 1j).imag + numpy.imag(x * 1j) + (2.0 + x * 1j).real,
+    "computed index": lambda x: x[[numpy.argmax(x) // 2, numpy.argmin(x)]] * float(numpy.argmax(x)),
+    "index of a long array": lambda x: numpy.tile(x, 200)[numpy.argmax(numpy.tile(x, 200))] * x,
+    "index by an int": lambda x: x[numpy.max(numpy.array([1, 2]))] * x,
+    "number and array": lambda x: numpy.hypot(3.0, x) + numpy.arctan2(numpy.array([1.0, 2.0] * 3), x[0]),
+    "axes in a list": lambda x: numpy.median(x.reshape(2, 3), [0, 1]) * x,
+    "complex conditions": lambda x: numpy.where(numpy.any(x * 1j), x, 0.0),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_numbers_are_those_of_numpy(name):
+    f = CALLS[name]
+    expected = numpy.asarray(f(y))
+    for found in (jit(f)(y), vmap(f)(numpy.stack([y, y[::-1]]))[0]):
+        assert numpy.shape(found) == expected.shape
+        numpy.testing.assert_allclose(numpy.asarray(found, float), expected, rtol=1e-12)

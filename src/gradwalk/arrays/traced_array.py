@@ -270,8 +270,8 @@ class TracedArray(NDArrayOperatorsMixin, RecordedArray):
         """Apply a ufunc of NumPy to each element."""
         try:
             return of_recording(self._applied(ufunc, method, inputs, dict(kwargs)))
-        except (TypeError, AttributeError):
-            found = replaced(ufunc, inputs, kwargs) if method == "__call__" else NotImplemented
+        except (TypeError, AttributeError) as error:
+            found = replaced(ufunc, inputs, kwargs, error) if method == "__call__" else NotImplemented
             if found is NotImplemented:
                 raise
             return found

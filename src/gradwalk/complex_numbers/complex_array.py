@@ -10,6 +10,14 @@ from gradwalk.complex_numbers.complex_class import Complex, pair_of
 from gradwalk.value.arrays import WholeArray, are_arrays, method, of_recording, replaced
 from gradwalk.value.convert import COMPLEX_TYPES
 
+# Functions of NumPy that treat the elements of object arrays as real numbers.
+_REAL_ONLY = frozenset(
+    [
+        *(numpy.angle, numpy.corrcoef, numpy.correlate, numpy.cov, numpy.iscomplex, numpy.isreal, numpy.linalg.norm),
+        *(numpy.nanstd, numpy.nanvar, numpy.std, numpy.var),
+    ]
+)
+
 
 class ComplexArray(numpy.ndarray):
     """An object array with complex elements. Arrays that are computed from it have the same class.
@@ -31,8 +39,17 @@ class ComplexArray(numpy.ndarray):
         return of_recording(_imag(numpy.asarray(self)))
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        found = replaced(func, args, kwargs) if are_arrays(types) else NotImplemented
-        return super().__array_function__(func, types, args, kwargs) if found is NotImplemented else found
+        if func in _REAL_ONLY and are_arrays(types):
+            found = replaced(func, args, kwargs)
+            if found is not NotImplemented:
+                return found
+        try:
+            return super().__array_function__(func, types, args, kwargs)
+        except (TypeError, AttributeError) as error:
+            found = replaced(func, args, kwargs, error)
+            if found is NotImplemented:
+                raise
+            return found
 
 
 def has_complex(array: Any) -> bool:

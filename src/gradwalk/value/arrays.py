@@ -15,6 +15,7 @@ import numpy
 from numpy.exceptions import AxisError
 
 from gradwalk.base.public import public
+from gradwalk.value.modes import RecordingError
 from gradwalk.value.node import ValueNode, level_of, with_number_type
 from gradwalk.value.source.source_line import users_frame
 
@@ -154,8 +155,18 @@ class ValueArray(numpy.ndarray[Any, Any]):
     among the arguments of the recorded function become whole where they are combined with this array, as in `X @ w`.
     """
 
-    all, any, argmax, argmin, argsort, clip = map(method, ("all", "any", "argmax", "argmin", "argsort", "clip"))
-    compress, max, min, nonzero, searchsorted = map(method, ("compress", "max", "min", "nonzero", "searchsorted"))
+    all, any, clip, max, min, nonzero = map(method, ("all", "any", "clip", "max", "min", "nonzero"))
+    argmax, argmin = method("argmax"), method("argmin")
+
+    @property  # type: ignore[misc]  # it cannot be set
+    def real(self) -> Any:
+        """The real parts. NumPy would return complex Values themselves."""
+        return _with_class(public("numpy.real")(plain(self)))
+
+    @property  # type: ignore[misc]  # it cannot be set
+    def imag(self) -> Any:
+        """The imaginary parts. NumPy would return zeros for complex Values."""
+        return _with_class(public("numpy.imag")(plain(self)))
 
     def sort(self, *args: Any, **kwargs: Any) -> None:
         """Sort the array in place, as `gradwalk.numpy.sort` does."""
@@ -168,88 +179,133 @@ class ValueArray(numpy.ndarray[Any, Any]):
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc. Its results are arrays of this class, too."""
         if method == "__call__" and not kwargs:
-            return applied(ufunc, inputs)
-        if "out" not in kwargs:
-            return _with_class(getattr(ufunc, method)(*map(plain, inputs), **kwargs))
-        targets = kwargs.pop("out")
-        getattr(ufunc, method)(*map(plain, inputs), out=tuple(map(plain, targets)), **kwargs)
+            return _with_class(applied(ufunc, inputs))
+        given = map(plain, inputs)
+        options = {name: plain(option) for name, option in kwargs.items()}
+        if "out" not in options:
+            return _with_class(getattr(ufunc, method)(*given, **options))
+        targets = options.pop("out")
+        if not all(isinstance(target, numpy.ndarray) for target in targets):
+            raise TypeError("return arrays must be of ArrayType")
+        getattr(ufunc, method)(*given, out=tuple(map(plain, targets)), **options)
         return targets[0] if len(targets) == 1 else targets
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Apply a function of NumPy. If the result is an array of Values, it has this class, too."""
         given = with_constants(args)
+        if function in _REPLACED and are_arrays(types):
+            found = replaced(function, args, kwargs)
+            if found is not NotImplemented:
+                return found
         if given is not args:
             return function(*map(plain, given), **kwargs)
-        found = replaced(function, args, kwargs) if are_arrays(types) else NotImplemented
-        if found is not NotImplemented:
-            return found
         try:
             return _with_class(super().__array_function__(function, types, args, kwargs))
         except (TypeError, AttributeError) as error:
-            if _own(function) is not None and function not in _replaced.get():
-                error.add_note(f"gradwalk.numpy has a {function.__name__} for arrays of Values, with fewer parameters")
-            raise
+            found = replaced(function, args, kwargs, error)
+            if found is NotImplemented:
+                raise
+            return found
 
     def __repr__(self) -> str:
         return repr(plain(self))
 
 
-def applied(ufunc: numpy.ufunc, inputs: Sequence[Any]) -> Any:
+def applied(ufunc: numpy.ufunc, inputs: tuple[Any, ...]) -> Any:
     """Apply a ufunc to arrays and Values of a recording."""
-    given = with_constants(tuple(inputs))
-    needs_numbers = not _calls_methods(ufunc)
-    found = replaced(ufunc, inputs, {}) if needs_numbers and all(map(operator.is_, given, inputs)) else NotImplemented
+    given = with_constants(inputs)
+    types = [type(x) for x in inputs if hasattr(x, "__array_ufunc__")]
+    found = (
+        replaced(ufunc, inputs, {}) if ufunc in _REPLACED and given is inputs and are_arrays(types) else NotImplemented
+    )
     if found is not NotImplemented:
         return found
     try:
-        return of_recording(ufunc(*[of_object(plain(x)) for x in given]))
-    except (TypeError, AttributeError):  # floats among the Values do not have methods such as tanh
-        found = NotImplemented if needs_numbers else replaced(ufunc, inputs, {})
+        return ufunc(*[of_object(plain(x)) for x in given])
+    except (TypeError, AttributeError) as error:
+        found = replaced(ufunc, inputs, {}, error)
         if found is NotImplemented:
             raise
         return found
 
 
-def _calls_methods(ufunc: numpy.ufunc) -> bool:
-    """Return whether a ufunc calls an operator or a method, such as `Value.exp`, of each object."""
-    return ufunc not in _COMPARING and "O" * ufunc.nin + "->O" in ufunc.types
+def replaced(function: Any, args: Sequence[Any], kwargs: dict[str, Any], error: Exception | None = None) -> Any:
+    """Call the function in `gradwalk.numpy` that replaces a function of NumPy, which needs numbers.
 
-
-def replaced(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Call the function in `gradwalk.numpy` that replaces a function of NumPy.
-
-    Returns `NotImplemented` if there is none, if it does not have these parameters, or if it calls NumPy's function
-    itself.
+    Returns `NotImplemented` if there is none, if it does not accept these arguments, if it calls NumPy's function
+    itself, or if it was not NumPy that raised the `error`, but for example a function among the arguments.
     """
     own = _own(function)
-    if own is None or function in _replaced.get():
+    if own is None or function in _replacing.get() or (error is not None and not _is_of_numpy(error)):
         return NotImplemented
-    most, names = _parameters(own)
-    if len(args) > most or not names.issuperset(kwargs):
+    bound = _bound(function, own, args, kwargs)
+    if bound is None:
+        if error is not None:
+            module = own.__module__.partition(".")[0]
+            error.add_note(f"{module}.numpy has a {function.__name__} for arrays of Values, with fewer parameters")
         return NotImplemented
-    token = _replaced.set(_replaced.get() | {function})
+    token = _replacing.set(_replacing.get() | {function})
     try:
-        found = own(*args, **kwargs)
+        found = own(*bound.args, **bound.kwargs)
         return _with_classes(found) if function not in _SELECTING else _decided(found, _SELECTING[function])
+    except (TypeError, AxisError) as refusal:  # NumPy's function may accept more
+        if error is not None or isinstance(refusal, RecordingError):
+            raise
+        return NotImplemented
     finally:
-        _replaced.reset(token)
-
-
-def _decided(found: Any, dtype: type) -> Any:
-    """Return an array of recorded indices or conditions as numbers. The recording is a path for these numbers."""
-    if not isinstance(found, numpy.ndarray) or not found.dtype.hasobject:
-        return found
-    return numpy.array([dtype(x) for x in plain(found).ravel().tolist()], dtype).reshape(found.shape)
+        _replacing.reset(token)
 
 
 @lru_cache
-def _parameters(function: Any) -> tuple[float, frozenset[str]]:
-    """Return the largest number of positional arguments of a function, and the names of its parameters."""
-    parameters = inspect.signature(function).parameters.values()
-    kinds = [each.kind for each in parameters]
-    positional = len(kinds) - kinds.count(inspect.Parameter.KEYWORD_ONLY)
-    most = math.inf if inspect.Parameter.VAR_POSITIONAL in kinds else positional
-    return most, frozenset([each.name for each in parameters])
+def _signature(function: Any) -> inspect.Signature | None:
+    """Return the signature of a function. Ufuncs and some functions in C have none."""
+    try:
+        return None if isinstance(function, numpy.ufunc) else inspect.signature(function)
+    except ValueError:
+        return None
+
+
+def _bound(function: Any, own: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> inspect.BoundArguments | None:
+    """Return arguments of a function of NumPy as arguments of gradwalk's, or None if it lacks one of the parameters."""
+    theirs, ours = _signature(function), _signature(own) or inspect.Signature()
+    try:
+        return ours.bind(*args, **kwargs) if theirs is None else _renamed(theirs.bind(*args, **kwargs), ours)
+    except TypeError:
+        return None
+
+
+def _renamed(given: inspect.BoundArguments, ours: inspect.Signature) -> inspect.BoundArguments:
+    """Pass required arguments by position and other arguments by name; leave out defaults."""
+    required: list[Any] = []
+    optional: dict[str, Any] = {}
+    for name, argument in given.arguments.items():
+        parameter = given.signature.parameters[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            required += argument
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            optional |= argument
+        elif parameter.default is parameter.empty:
+            required.append(argument)
+        elif argument is not parameter.default:
+            optional[name] = argument
+    return ours.bind(*required, **optional)
+
+
+def _decided(found: Any, dtype: type) -> Any:
+    """Return recorded indices or conditions as numbers. The recording is a path for these numbers."""
+    array = plain(as_array(found))
+    if not array.dtype.hasobject:
+        return found
+    return numpy.array([dtype(x) for x in array.ravel().tolist()], dtype).reshape(array.shape)[()]
+
+
+def _is_of_numpy(error: Exception) -> bool:
+    """Return whether NumPy raised an error, and no function that it called."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    name = "" if frame is None else frame.tb_frame.f_globals.get("__name__", "")
+    return name.partition(".")[0] == "numpy" or name in _CALLERS
 
 
 @lru_cache
@@ -258,39 +314,42 @@ def _own(function: Any) -> Any:
     module = getattr(function, "__module__", None) or "numpy"  # ufuncs of NumPy 1 have no module
     if module.partition(".")[0] != "numpy" or getattr(sys.modules.get(module), function.__name__, None) is not function:
         return None
-    if function in _KEPT:
-        return None
     own = public(f"{module}.{function.__name__}")
     return None if own is function else own
 
 
-# Functions of NumPy that are not replaced. Comparisons return bools, which select elements of any array. The next row
-# creates arrays to which Values can be assigned. The last row only adds and multiplies.
-_KEPT = frozenset(
+# Functions of NumPy that are always replaced. The functions in the last row need real numbers. All others compare objects
+# or test their truth, which branches, and gives other results if elements are equal, 0 or nan.
+_REPLACED = frozenset(
     [
-        *COMPARISONS,
-        *(numpy.empty_like, numpy.full_like, numpy.ones_like, numpy.zeros_like),
-        *(numpy.dot, numpy.mean, numpy.prod, numpy.sum),
-    ]
-)
-
-# The ufuncs that compare objects or test their truth.
-_COMPARING = frozenset(
-    [
-        *(numpy.maximum, numpy.minimum, numpy.fmax, numpy.fmin, numpy.sign),
-        *(numpy.logical_and, numpy.logical_or, numpy.logical_xor, numpy.logical_not),
+        *(numpy.all, numpy.any, numpy.argmax, numpy.argmin, numpy.argwhere, numpy.array_equal, numpy.average),
+        *(numpy.clip, numpy.compress, numpy.count_nonzero, numpy.extract, numpy.flatnonzero, numpy.fmax, numpy.fmin),
+        *(numpy.intersect1d, numpy.isin, numpy.logical_and, numpy.logical_not, numpy.logical_or, numpy.logical_xor),
+        *(numpy.max, numpy.maximum, numpy.median, numpy.min, numpy.minimum, numpy.nan_to_num, numpy.nanargmax),
+        *(numpy.nanargmin, numpy.nancumprod, numpy.nancumsum, numpy.nanmax, numpy.nanmean, numpy.nanmedian),
+        *(numpy.nanmin, numpy.nanprod, numpy.nanstd, numpy.nansum, numpy.nanvar, numpy.nonzero, numpy.ptp),
+        *(numpy.select, numpy.setdiff1d, numpy.setxor1d, numpy.sign, numpy.sinc, numpy.sort, numpy.trim_zeros),
+        *(numpy.union1d, numpy.unique, numpy.where),
+        *(numpy.angle, numpy.gradient, numpy.i0, numpy.iscomplex, numpy.isreal, numpy.linalg.norm, numpy.linalg.qr),
     ]
 )
 
 # Functions of NumPy whose results select elements of any array, and the dtypes of the results.
 _SELECTING: dict[Any, type] = {
-    **dict.fromkeys([numpy.argmax, numpy.argmin, numpy.argsort, numpy.digitize, numpy.lexsort, numpy.nanargmax], int),
-    **dict.fromkeys([numpy.nanargmin, numpy.searchsorted], int),
+    **dict.fromkeys([numpy.argmax, numpy.argmin, numpy.nanargmax, numpy.nanargmin, numpy.digitize], int),
     numpy.isin: bool,
 }
 
+# Modules that call functions of NumPy. Compiled functions have no Python frames.
+_CALLERS = (
+    "gradwalk.value.arrays",
+    "gradwalk.value.value",
+    "gradwalk.complex_numbers.complex_array",
+    "gradwalk.arrays.traced_array",
+)
+
 # The functions of NumPy that are being replaced by gradwalk's.
-_replaced: ContextVar[frozenset[Any]] = ContextVar("replaced", default=frozenset())
+_replacing: ContextVar[frozenset[Any]] = ContextVar("replacing", default=frozenset())
 
 
 def of_recording(array: Any) -> Any:
@@ -300,7 +359,13 @@ def of_recording(array: Any) -> Any:
 
 def are_arrays(types: Sequence[type]) -> bool:
     """Return whether no argument of a function of NumPy has a class of somebody else that implements this function."""
-    return all(issubclass(each, (numpy.ndarray, WholeArray, ValueNode)) for each in types)
+    own = __name__.partition(".")[0]
+    return all(
+        each is numpy.ndarray
+        or issubclass(each, (WholeArray, ValueNode, numpy.generic))
+        or each.__module__.partition(".")[0] == own
+        for each in types
+    )
 
 
 def _with_classes(found: Any) -> Any:

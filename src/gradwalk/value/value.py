@@ -471,7 +471,7 @@ class Value(Methods):
         is_lifted = modes.recordings and nodes.level_of(self) and method == "__call__" and not kwargs
         try:
             if is_lifted:
-                return arrays.applied(ufunc, inputs)
+                return arrays.of_recording(arrays.applied(ufunc, inputs))
             return getattr(ufunc, method)(*[arrays.of_object(operand) for operand in inputs], **kwargs)
         except TypeError as error:  # NumPy does not support the function for objects, or out= cannot hold objects
             if modes.recordings == 0 or isinstance(error, modes.RecordingError):
