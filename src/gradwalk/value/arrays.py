@@ -318,8 +318,8 @@ def _own(function: Any) -> Any:
     return None if own is function else own
 
 
-# Functions of NumPy that are always replaced. The functions in the last row need real numbers. All others compare objects
-# or test their truth, which branches, and gives other results if elements are equal, 0 or nan.
+# Functions of NumPy that are always replaced. The functions in the last row need real numbers. The functions above
+# compare objects or test their truth, which branches, and gives other results if elements are equal, 0 or nan.
 _REPLACED = frozenset(
     [
         *(numpy.all, numpy.any, numpy.argmax, numpy.argmin, numpy.argwhere, numpy.array_equal, numpy.average),
