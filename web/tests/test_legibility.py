@@ -13,7 +13,6 @@ from playwright.sync_api import Browser, CDPSession, Locator, Page, expect
 LEAST = 11  # screen pixels
 SIZES = {
     "laptop": (1280, 800),
-    "wide": (1920, 1080),
     "projector": (800, 600),
     "phone": (390, 844),
     "turned": (844, 390),

@@ -215,11 +215,10 @@ def applied(ufunc: numpy.ufunc, inputs: tuple[Any, ...]) -> Any:
     """Apply a ufunc to arrays and Values of a recording."""
     given = with_constants(inputs)
     types = [type(x) for x in inputs if hasattr(x, "__array_ufunc__")]
-    found = (
-        replaced(ufunc, inputs, {}) if ufunc in _REPLACED and given is inputs and are_arrays(types) else NotImplemented
-    )
-    if found is not NotImplemented:
-        return found
+    if ufunc in _REPLACED and given is inputs and are_arrays(types):
+        found = replaced(ufunc, inputs, {})
+        if found is not NotImplemented:
+            return found
     try:
         return ufunc(*[of_object(plain(x)) for x in given])
     except (TypeError, AttributeError) as error:
