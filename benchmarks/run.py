@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from timing import HEADER, Row, in_fresh_process, markdown_row
@@ -57,7 +57,7 @@ def measured(name: str, quick: bool, cores: Sequence[int]) -> list[Row]:
     return rows
 
 
-def print_rows(names: Sequence[str], quick: bool, cores: Sequence[int]) -> None:
+def print_rows(names: Iterable[str], quick: bool, cores: Sequence[int]) -> None:
     """Measure benchmarks one after another, and print a row of the table for each claim."""
     for name in names:
         for row in in_fresh_process(measured, name, quick, cores):
@@ -77,10 +77,9 @@ def main() -> None:
     names = options.names or BENCHMARKS
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []  # only Linux can choose cores
     groups = [[core] for core in cores] if options.quick and cores else [cores]
+    queue = iter(names)  # each group of cores takes the next benchmark
     with ThreadPoolExecutor(len(groups)) as pool:
-        waiting = [
-            pool.submit(print_rows, names[i :: len(groups)], options.quick, group) for i, group in enumerate(groups)
-        ]
+        waiting = [pool.submit(print_rows, queue, options.quick, group) for group in groups]
         for each in waiting:
             each.result()
 
