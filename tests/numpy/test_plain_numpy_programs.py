@@ -145,7 +145,6 @@ CALLS: dict[str, Any] = {
     "parts": lambda x: (x * 1j).imag + numpy.imag(x * 1j) + (2.0 + x * 1j).real,
     "computed index": lambda x: x[[numpy.argmax(x) // 2, numpy.argmin(x)]] * float(numpy.argmax(x)),
     "index of a long array": lambda x: numpy.tile(x, 200)[numpy.argmax(numpy.tile(x, 200))] * x,
-    "index by an int": lambda x: x[numpy.max(numpy.array([1, 2]))] * x,
     "number and array": lambda x: numpy.hypot(3.0, x) + numpy.arctan2(numpy.array([1.0, 2.0] * 3), x[0]),
     "axes in a list": lambda x: numpy.median(x.reshape(2, 3), [0, 1]) * x,
     "complex conditions": lambda x: numpy.where(numpy.any(x * 1j), x, 0.0),
@@ -159,3 +158,16 @@ def test_numbers_are_those_of_numpy(name):
     for found in (jit(f)(y), vmap(f)(numpy.stack([y, y[::-1]]))[0]):
         assert numpy.shape(found) == expected.shape
         numpy.testing.assert_allclose(numpy.asarray(found, float), expected, rtol=1e-12)
+
+
+INDICES: dict[str, Any] = {
+    "max": lambda x, i: x[i.max()] + x[numpy.min(i)],
+    "sort": lambda x, i: x[numpy.sort(i)[1]],
+    "clip": lambda x, i: x[numpy.clip(i, 0, 2)[1]],
+    "maximum": lambda x, i: x[numpy.maximum(i, 2)[0]],
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_elements_of_integer_arguments_remain_indices(name):
+    assert jit(INDICES[name])(y, numpy.array([1, 3, 2])) == INDICES[name](y, numpy.array([1, 3, 2]))

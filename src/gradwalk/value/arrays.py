@@ -16,7 +16,7 @@ from numpy.exceptions import AxisError
 
 from gradwalk.base.public import public
 from gradwalk.value.modes import RecordingError
-from gradwalk.value.node import ValueNode, level_of, with_number_type
+from gradwalk.value.node import ValueNode, level_of, number_type_of, with_number_type
 from gradwalk.value.source.source_line import users_frame
 
 COMPARISONS: dict[Any, Callable[[Any, Any], Any]] = {
@@ -237,6 +237,8 @@ def replaced(function: Any, args: Sequence[Any], kwargs: dict[str, Any], error: 
     own = _own(function)
     if own is None or function in _replacing.get() or (error is not None and not _is_of_numpy(error)):
         return NotImplemented
+    if function in _ORDERING and _are_integers(args):
+        return NotImplemented
     bound = _bound(function, own, args, kwargs)
     if bound is None:
         if error is not None:
@@ -253,6 +255,13 @@ def replaced(function: Any, args: Sequence[Any], kwargs: dict[str, Any], error: 
         return NotImplemented
     finally:
         _replacing.reset(token)
+
+
+def _are_integers(args: Sequence[Any]) -> bool:
+    """Return whether all Values in some arrays are integers, which may be indices and must remain integers."""
+    elements = [x for arg in args if isinstance(arg, ValueArray) for x in plain(arg).ravel().tolist()]
+    types = {number_type_of(x) for x in elements if isinstance(x, ValueNode)}
+    return types == {int}
 
 
 @lru_cache
@@ -330,6 +339,14 @@ _REPLACED = frozenset(
         *(numpy.select, numpy.setdiff1d, numpy.setxor1d, numpy.sign, numpy.sinc, numpy.sort, numpy.trim_zeros),
         *(numpy.union1d, numpy.unique, numpy.where),
         *(numpy.angle, numpy.gradient, numpy.i0, numpy.iscomplex, numpy.isreal, numpy.linalg.norm, numpy.linalg.qr),
+    ]
+)
+
+# Functions of NumPy that return some of the elements. They are not replaced for integers.
+_ORDERING = frozenset(
+    [
+        *(numpy.clip, numpy.fmax, numpy.fmin, numpy.max, numpy.maximum, numpy.min, numpy.minimum),
+        *(numpy.nanmax, numpy.nanmin, numpy.ptp, numpy.sort),
     ]
 )
 
