@@ -19,9 +19,7 @@ has 149 MB, and drjit, which needs a shared library of LLVM 15 or later. To meas
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from importlib.metadata import PackageNotFoundError, version
@@ -33,7 +31,7 @@ import beside_peers
 import numpy
 from beside_peers import Data, Jobs, Run
 from peers import on_one_core
-from timing import Row, in_fresh_process, markdown_row, plain_table, quantity, warmed_up
+from timing import Row, empty_caches, in_fresh_process, markdown_row, plain_table, quantity, warmed_up
 
 JOBS = {
     "expression": "expression of two numbers",
@@ -152,8 +150,7 @@ def timed(run: Run, calls: int) -> float:
 def measured(name: str, quick: bool) -> dict[str, Measured] | str:
     """Return the times of all jobs that a library can do, or why there are none."""
     on_one_core()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.update(HOME=folder, XDG_CACHE_HOME=folder, DRJIT_CACHE_DIR=folder, WARP_CACHE_PATH=folder)
+    with empty_caches():
         inputs: Data = beside_peers.data(quick)
         try:
             its: Jobs = getattr(beside_peers, LIBRARIES[name].function)(inputs)

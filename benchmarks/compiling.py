@@ -9,7 +9,6 @@ peer is the slowest call of the same function when it is never compiled.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -18,7 +17,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy
-from timing import Row, at_most, beside, in_fresh_process, main
+from timing import Row, at_most, beside, empty_caches, in_fresh_process, main
 
 from gradwalk import jit, loops, math, vmap
 
@@ -51,8 +50,7 @@ def times(name: str, backend: str | None, seconds: float) -> tuple[float, float]
     """Return the median and the largest time of a call in ms, without the first call, which records."""
     with suppress(AttributeError, PermissionError):  # not supported or not permitted
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder
+    with empty_caches():
         call = function(name, backend)
         call()
         calls = []

@@ -8,15 +8,19 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib.util
+import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 Result = TypeVar("Result")
 CALLS = 100  # calls per timing, where one call is too short to time
@@ -141,6 +145,16 @@ def in_fresh_process(function: Callable[..., Result], *arguments: object, method
     """Call a function in a new Python process ("spawn") or in a copy of this one ("fork")."""
     with ProcessPoolExecutor(1, mp_context=get_context(method)) as process:
         return process.submit(function, *arguments).result()
+
+
+@contextmanager
+def empty_caches() -> Iterator[None]:
+    """Let libraries keep their caches, which are empty at first, in a new folder."""
+    # Threads that compile in the background may still write there while the folder is removed.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        names = ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "DRJIT_CACHE_DIR", "WARP_CACHE_PATH")
+        with patch.dict(os.environ, dict.fromkeys(names, folder)):
+            yield
 
 
 def peer(module: str, package: str) -> Any:
