@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -51,21 +52,20 @@ def opened(context: BrowserContext, file: Path, width: int = 1280) -> Page:
     return page
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pages_fit_the_window_and_their_links_lead_somewhere(context, site, theme):
+def test_pages_fit_the_window_and_their_links_lead_somewhere(context, site):
     # The context fails on errors in the console and on requests to other hosts.
     page = context.new_page()
-    page.emulate_media(color_scheme=theme)
-    wide: dict[tuple[str, int], list[str]] = {}
+    wide: dict[tuple[str, str, int], list[str]] = {}
     links: dict[str, list[str]] = {}
     anchors: dict[str, set[str]] = {}
     for file in documents(site):
         page.goto(file.as_uri())
         links[file.as_uri()], found = page.evaluate(LINKED)
         anchors[file.as_uri()] = set(found)
-        for width in WIDTHS:
+        for theme, width in product(("light", "dark"), WIDTHS):
+            page.emulate_media(color_scheme=theme)
             page.set_viewport_size({"width": width, "height": 860})
-            wide[file.name, width] = page.evaluate(MEASURED)
+            wide[file.name, theme, width] = page.evaluate(MEASURED)
     assert {place: problems for place, problems in wide.items() if problems} == {}
     assert [(start, address) for start in links for address in links[start] if not leads(address, anchors)] == []
 
