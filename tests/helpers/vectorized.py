@@ -17,7 +17,7 @@ def vectorize(monkeypatch: pytest.MonkeyPatch, lanes: int) -> list[str]:
     sources = []
 
     def printed(code: Code, **options: Any) -> str:
-        sources.append(ir_with_vectors(code, Vectors(lanes, "d", frozenset()), memory=options["memory"]))
+        sources.append(ir_with_vectors(code, Vectors(lanes, "d", frozenset()), **{**options, "contract": False}))
         return sources[-1]
 
     monkeypatch.setattr(machine_code, "printed", printed)

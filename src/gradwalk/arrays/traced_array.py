@@ -625,9 +625,6 @@ def as_objects(found: Any) -> Any:
     return array if array.dtype == object else array.astype(object)
 
 
-as_ints = numpy.frompyfunc(lambda x: with_number_type(x, int) if isinstance(x, Value) else int(x), 1, 1)
-
-
 _signature = lru_cache(inspect.signature)
 
 

@@ -9,7 +9,7 @@ import numpy
 from gradwalk import math
 from gradwalk.value.arrays import WholeArray
 from gradwalk.value.modes import is_staging
-from gradwalk.value.node import primal_of, with_number_type
+from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
 untyped: Any = numpy  # NumPy without its types, whose overloads do not accept every argument that NumPy does
@@ -33,20 +33,6 @@ def numbers(array: Any) -> Any:
         return array
     flat = [primal_of(x) if isinstance(x, Value) else x for x in array.ravel()]
     return numpy.array(flat, numpy.float64).reshape(array.shape)
-
-
-_as_bools = numpy.frompyfunc(lambda x: with_number_type(x, bool) if isinstance(x, Value) else x, 1, 1)
-_as_ints = numpy.frompyfunc(lambda x: with_number_type(x, int) if isinstance(x, Value) else x, 1, 1)
-
-
-def as_bools(conditions: Any) -> Any:
-    """Return recorded conditions, which are Values that are 1 or 0, so that a result with them contains bools."""
-    return _as_bools(conditions)
-
-
-def as_ints(counts: Any) -> Any:
-    """Return recorded counts, which are Values, so that a result with them contains ints."""
-    return _as_ints(counts)
 
 
 def exchanged(exchange: Any, x: Any, y: Any) -> tuple[Any, Any]:

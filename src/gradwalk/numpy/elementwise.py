@@ -9,9 +9,9 @@ import numpy
 
 from gradwalk import math
 from gradwalk.complex_numbers.complex_array import has_complex
-from gradwalk.numpy.arrays import are_known, as_bools, holds_values, numbers
+from gradwalk.numpy.arrays import are_known, holds_values, numbers
 from gradwalk.numpy.complex_parts import imag, real
-from gradwalk.value.arrays import as_array
+from gradwalk.value.arrays import as_array, as_bools
 
 
 def _vectorised(function: Callable[..., Any], operands: int) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ import numpy
 from gradwalk.complex_numbers.complex_array import has_complex
 from gradwalk.functions.rows import divide
 from gradwalk.numpy import elementwise
-from gradwalk.numpy.arrays import are_known, as_ints, holds_values, numbers, untyped
+from gradwalk.numpy.arrays import are_known, holds_values, numbers, untyped
 from gradwalk.numpy.complex_parts import imag, real
 from gradwalk.numpy.creation import astype
 from gradwalk.numpy.elementwise import equal, isnan, logical_and, logical_not, not_equal, where
@@ -18,7 +18,7 @@ from gradwalk.numpy.names.ufuncs import sqrt
 from gradwalk.numpy.ordering import argmax, argmin
 from gradwalk.numpy.ordering import max as largest
 from gradwalk.numpy.ordering import min as smallest
-from gradwalk.value.arrays import Axis, as_array
+from gradwalk.value.arrays import Axis, as_array, as_ints
 
 Condition = Any  # an array of bools or Values that broadcasts to the array, or None
 

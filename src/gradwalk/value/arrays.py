@@ -45,6 +45,11 @@ def negated(holds: Any) -> Any:
     return with_number_type(1.0 - holds, bool)  # type: ignore[operator, arg-type]  # a Value
 
 
+# Functions that return recorded conditions or counts, which are Values, so that a result with them has bools or ints.
+as_bools = numpy.frompyfunc(lambda x: with_number_type(x, bool) if isinstance(x, ValueNode) else bool(x), 1, 1)
+as_ints = numpy.frompyfunc(lambda x: with_number_type(x, int) if isinstance(x, ValueNode) else int(x), 1, 1)
+
+
 Axis = int | tuple[int, ...] | None
 
 

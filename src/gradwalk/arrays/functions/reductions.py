@@ -17,7 +17,6 @@ from gradwalk.arrays.traced_array import (
     FUNCTIONS,
     NOT_HANDLED,
     TracedArray,
-    as_ints,
     as_objects,
     implements,
     is_whole,
@@ -29,10 +28,8 @@ from gradwalk.functions import sequences
 from gradwalk.functions.extended import maximum, minimum
 from gradwalk.program.tracing.effects import Effects
 from gradwalk.trees.tree import flatten
-from gradwalk.value.arrays import Axis, WholeArray, counted_axes, of_objects, reduced
+from gradwalk.value.arrays import Axis, WholeArray, as_bools, as_ints, counted_axes, of_objects, reduced
 from gradwalk.value.modes import RecordingError, refusals_here
-from gradwalk.value.node import with_number_type
-from gradwalk.value.value import Value
 
 untyped: Any = numpy  # NumPy without its types, which do not include the arrays of this package
 
@@ -97,16 +94,13 @@ def _all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> 
 
 def _condition(found: Any) -> Any:
     """Note that numbers are conditions. A short array becomes an array of bools, which can be an index."""
-    noted = _as_bools(found)
+    noted = as_bools(found)
     return noted if isinstance(noted, TracedArray) or not numpy.ndim(noted) else noted.astype(bool)
 
 
 def _truths(a: Any) -> Any:
     """Return an array that is 1 where an element is not 0, else 0."""
     return a if a.number_type is bool else 1.0 - math.equal(a, 0.0)
-
-
-_as_bools = numpy.frompyfunc(lambda x: with_number_type(x, bool) if isinstance(x, Value) else bool(x), 1, 1)
 
 
 def _length(a: TracedArray, axis: Axis) -> int:
@@ -177,7 +171,7 @@ def _place(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
     if not is_whole(a) or out is not None or a.rows.ndim or counted_axes(axis, a.ndim) != (0,):
         return NOT_HANDLED
     _, places = _extremes(a.rows.ravel().tolist(), a.count, largest=largest)
-    return _shaped(a, (0,), keepdims, [with_number_type(x, int) if isinstance(x, Value) else int(x) for x in places])
+    return _shaped(a, (0,), keepdims, as_ints(places).tolist())
 
 
 FUNCTIONS[numpy.argmax] = partial(_place, largest=True)

@@ -19,7 +19,6 @@ from gradwalk.arrays.traced_array import (
     FUNCTIONS,
     NOT_HANDLED,
     TracedArray,
-    as_ints,
     as_objects,
     elements_of,
     implements,
@@ -29,7 +28,7 @@ from gradwalk.arrays.traced_array import (
 from gradwalk.arrays.whole_calls import ArgsortRows, ReorderRows
 from gradwalk.functions.extended import maximum, minimum
 from gradwalk.trees.tree import type_of
-from gradwalk.value.arrays import Axis, as_array, counted_axes
+from gradwalk.value.arrays import Axis, as_array, as_ints, counted_axes
 from gradwalk.value.convert import is_number
 from gradwalk.value.modes import is_staging
 from gradwalk.value.value import Value

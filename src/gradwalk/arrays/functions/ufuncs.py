@@ -16,14 +16,13 @@ from gradwalk.arrays.traced_array import (
     FUNCTIONS,
     NOT_HANDLED,
     TracedArray,
-    as_ints,
     as_objects,
     called,
     implements,
 )
 from gradwalk.trees.tree import type_of
 from gradwalk.value import arrays
-from gradwalk.value.arrays import as_array
+from gradwalk.value.arrays import as_array, as_ints
 
 _LOGICAL: dict[Any, Callable[..., Any]] = {
     numpy.logical_and: operator.and_,

@@ -1,8 +1,9 @@
 """`CheckpointPlan`: decide which states of a loop the backward pass keeps and which steps it runs again.
 
 The backward pass through a loop needs the state (the carry) before each step, from the last step to the first. A policy
-limits the number of states kept in slots; all other states are recomputed. Three modules execute this plan:
-loop_runner.py for single samples, backend/loops/loop_lanes.py for batches, and c_calls.py in C.
+limits the number of states kept in slots; all other states are recomputed. Five modules execute this plan:
+loop_runner.py for single samples, backend/loops/loop_lanes.py for batches, array_loop.py for whole arrays,
+lower_loops.py in machine code, where plan_ir.py has the functions of the plan, and c_calls.py in C.
 
 Each action of a plan starts from the state in a slot:
 

@@ -221,11 +221,6 @@ class Body:
         return self.new(f"phi {numbers} {', '.join(ends)}")
 
 
-def arity_of(opcode: int) -> int:
-    """Return the number of operands of an instruction other than `take`."""
-    return _ROWS[opcode].arity
-
-
 @cache
 def calls_functions(opcode: int) -> bool:
     """Return whether an instruction calls a function that is not a single instruction of the processor."""

@@ -77,9 +77,9 @@ def compiled(code: Code, *, contract: bool = False, memory: int = MEMORY) -> Mac
     """Compile a program to machine code.
 
     `contract` says whether a product and a sum may be fused into one operation that is rounded once, and `memory` how
-    many bytes a loop stores for its reverse pass. Raises
-    TooLargeError if the program has too many instructions, MissingFunctionError if the C library lacks a function that
-    the program calls, and CompileError if compilation fails.
+    many bytes a loop stores for its reverse pass. Raises TooLargeError if the program has too many instructions,
+    MissingFunctionError if the C library lacks a function that the program calls, and CompileError if compilation
+    fails.
     """
     source = printed(code, contract=contract, memory=memory)
     return assembled(source, addresses_in(source))

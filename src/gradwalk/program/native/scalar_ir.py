@@ -25,7 +25,6 @@ from gradwalk.program.native.expressions import (
 )
 from gradwalk.program.native.plan_ir import ACTION, PLAN
 from gradwalk.program.native.status import DONE, INTERRUPTED, OUT_OF_MEMORY, TOO_MANY_STEPS
-from gradwalk.program.routine.limits import MEMORY
 from gradwalk.program.routine.lower_calls import routine
 from gradwalk.program.routine.statements import (
     INPUTS,
@@ -83,16 +82,15 @@ declare noalias ptr @{PYTHON}PyMem_RawRealloc(ptr, i64)
 declare void @{PYTHON}PyMem_RawFree(ptr)"""
 
 
-def ir_source(code: Code, *, contract: bool = False, memory: int = MEMORY) -> str:
+def ir_source(code: Code) -> str:
     """Print a program as an LLVM module with the function `int run(double *values)`.
 
     `values` has an entry for each index of the program. The function reads the inputs, writes results that are outputs,
-    and may write other results. It returns `DONE` or one of the other statuses. `contract` says whether a product and a
-    sum may be fused into one operation that is rounded once. `memory` limits what a loop stores: see `Lowering`.
+    and may write other results. It returns `DONE` or one of the other statuses.
 
     Raises `TooLargeError` if the routine of the program has too many statements.
     """
-    return RoutinePrinter(routine(code, memory=memory), contract=contract).module()
+    return RoutinePrinter(routine(code), contract=False).module()
 
 
 def helpers(text: Sequence[str], poll: str) -> list[str]:

@@ -14,7 +14,6 @@ from gradwalk.program.native.expressions import Body, Type, calls_functions, pri
 from gradwalk.program.native.scalar_ir import RoutinePrinter, work_of
 from gradwalk.program.native.vector_library import Library, Target, Vectors, attributes
 from gradwalk.program.routine.independent import Split, factors, split_loop
-from gradwalk.program.routine.limits import MEMORY
 from gradwalk.program.routine.lower_calls import routine
 from gradwalk.program.routine.statements import (
     Assign,
@@ -31,8 +30,12 @@ from gradwalk.program.routine.statements import (
 )
 
 
-def ir_with_vectors(code: Code, vectors: Vectors, *, contract: bool = False, memory: int = MEMORY) -> str:
-    """Print a program as `ir_source` does, but with loops that run on vectors."""
+def ir_with_vectors(code: Code, vectors: Vectors, *, contract: bool, memory: int) -> str:
+    """Print a program as `ir_source` does, but with loops that run on vectors.
+
+    `contract` says whether a product and a sum may be fused into one operation that is rounded once. `memory` limits
+    what a loop stores: see `Lowering`.
+    """
     return VectorLoopPrinter(routine(code, memory=memory), vectors, contract=contract).module()
 
 

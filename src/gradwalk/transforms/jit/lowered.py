@@ -56,7 +56,8 @@ class Lowered:
         """Return the program as text.
 
         Args:
-            dialect: None for a listing, "llvm" for LLVM IR, "c" for C, or "json" for the format of `Program.save`.
+            dialect: None for a listing, "llvm" for LLVM IR, "c" for C, or "json" for the format of `Program.save`. The
+                LLVM IR has no vectors, but the machine code of this processor may run loops on vectors.
 
         Raises:
             ValueError: The dialect is unknown.
