@@ -731,6 +731,20 @@ def test_outputs_keep_their_types():
     assert [type(item) for item in chosen] == [bool, int, float]
 
 
+def test_elements_of_integer_arrays_are_integers_in_eager_loops():
+    table = numpy.array([1.0, 2.0, 3.0])
+
+    def f(x, places):
+        return loops.scan(lambda c, i: (c * x + table[i], c), 1.0, places)[0]
+
+    places = numpy.array([2, 0, 1], numpy.uint8)
+    assert f(2.0, places) == 24.0
+    assert [grad(f)(2.0, places), jit(f)(2.0, places), jit(grad(f))(2.0, places)] == [25.0, 24.0, 25.0]
+    last, (counts, signs) = loops.scan(lambda c, x: (c + x[0], (x[0], not x[1])), 0, (places, places > 0))
+    assert type(last) is int
+    assert [counts.tolist(), signs.tolist(), signs.dtype] == [[2, 0, 1], [False, True, False], bool]
+
+
 def test_carries_keep_their_types():
     f = jit(lambda x: loops.fori_loop(0, 3, lambda i, c: (c[1], c[0], c[2], c[3] & (x > 0.0)), (1, 2.5, 7, True)))
     assert f(1.0) == (2.5, 1.0, 7, True)

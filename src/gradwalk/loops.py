@@ -392,8 +392,13 @@ class _Columns:
         return self._treedef and self._tree([numpy.zeros(leaf.shape[1:])[()] for leaf in self._leaves])
 
     def _tree(self, elements: list[Any]) -> Any:
-        plain = [as_float(x) if isinstance(x, numpy.generic) else x for x in elements]
+        plain = [_plain(x) if isinstance(x, numpy.generic) else x for x in elements]
         return self._treedef.unflatten(plain) if self._treedef else None
+
+
+def _plain(number: numpy.generic) -> float:
+    """Return a NumPy scalar as a bool, an int or a float."""
+    return number.item() if isinstance(number, (numpy.integer, numpy.bool_)) else as_float(number)
 
 
 def _recorded_scan(

@@ -112,6 +112,64 @@ def test_selected_elements_get_the_gradients_of_jax(name):
         numpy.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+def masked(np: Any, x: Any) -> Any:
+    """Set positive elements to 0, apply a function, and assign an element."""
+    a = x.copy()
+    a[a > 0.0] = 0.0
+    a = np.tanh(a)
+    a[0] = x[0] ** 2
+    return a.sum() + a[-1]
+
+
+def replaced_elements(np: Any, x: Any) -> Any:
+    a = np.exp(np.where(x > 0.0, 0.0, x))
+    a[1:] *= x[1:] ** 2
+    return a.sum()
+
+
+def started(np: Any, x: Any) -> Any:
+    a = np.cumsum(np.cos(np.zeros_like(x)))
+    a[0] = x[0] ** 2
+    return np.maximum(a, x).sum()
+
+
+@pytest.mark.parametrize("program", [masked, replaced_elements, started])
+@pytest.mark.parametrize("x", [[1.5, 2.5], [-1.5, 2.5], [1.5, -2.5], [-1.5, -2.5]], ids=str)
+def test_values_can_be_assigned_to_arrays_that_contain_no_values_yet(program, x):
+    """The functions used to return arrays of floats if the mask selected all elements."""
+    x = numpy.array(x)
+    h = 1e-4
+    shifts = h * numpy.eye(2)
+    slopes = [(program(numpy, x + e) - program(numpy, x - e)) / (2 * h) for e in shifts]
+    f = lambda x: program(numpy, x)  # noqa: E731
+    curvatures = [(grad(f)(x + e) - grad(f)(x - e)) / (2 * h) for e in shifts]
+    for found in (grad(f)(x), jit(grad(f))(x), vmap(grad(f))(numpy.stack([x, -x]))[0]):
+        numpy.testing.assert_allclose(found, slopes, atol=1e-6)
+    for found in (hessian(f)(x), jit(hessian(f))(x), vmap(hessian(f))(numpy.stack([x, -x]))[0]):
+        numpy.testing.assert_allclose(found, curvatures, atol=1e-6)
+
+
+REDUCTIONS = {
+    "sum": lambda np, x: np.sum(x**2, where=x > 0.5),
+    "method": lambda np, x: (x**2).sum(where=x > 0.5),
+    "mean": lambda np, x: np.mean(x**2, where=np.array([True, False, True, True])),
+    "prod": lambda np, x: (x**2).prod(where=x > 0.5),
+    "std": lambda np, x: np.std(x**2, where=x < 1.0) + (x**2).var(where=x < 1.0),
+    "axis": lambda np, x: np.sum(x.reshape(2, 2) ** 3, axis=1, where=x.reshape(2, 2) > 0.5) @ np.array([1.0, 2.0]),
+    "without where": lambda np, x: x.sum() + x.mean() ** 2 + x.prod() + x.std() + x.var(ddof=1),
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_accept_conditions(name):
+    f, reference = (lambda x: REDUCTIONS[name](numpy, x)), (lambda x: REDUCTIONS[name](jnp, x))
+    first, second = jax.grad(reference)(x), jax.hessian(reference)(x)
+    for found in (grad(f)(x), jit(grad(f))(x), vmap(grad(f))(numpy.stack([x, x]))[0]):
+        numpy.testing.assert_allclose(found, first, rtol=1e-9, atol=1e-12)
+    for found in (hessian(f)(x), jit(hessian(f))(x), vmap(hessian(f))(numpy.stack([x, x]))[0]):
+        numpy.testing.assert_allclose(found, second, rtol=1e-9, atol=1e-9)
+
+
 def test_arrays_are_sorted_in_place():
     def f(x: Any) -> Any:
         x = x.copy()

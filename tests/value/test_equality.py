@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import operator
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,7 +13,7 @@ import numpy
 import pytest
 from references import needs
 
-from gradwalk import Complex, RecordingError, Value, grad, jit, value_and_grad, vmap
+from gradwalk import Complex, RecordingError, Value, grad, hessian, jit, jvp, value_and_grad, vmap
 
 ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)
 COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
@@ -180,6 +181,29 @@ class TestPlainNumber:
         assert v.grad == grad(f)(2.0) == jit(grad(f), branches="record")(2.0) == 5.0
         assert grad(grad(f))(2.0) == 0.0
         assert grad(grad(f))(3.0) == 2.0
+
+
+LOOKUPS = {
+    "set": lambda x: 3.0 * x if x in {1.0, 2.0} else x,
+    "dict": lambda x: x * {2.0: 5.0}.get(x, 1.0),
+    "members": lambda x: len({x, x * 1.0}) * x,
+    "counter": lambda x: Counter([x, x * 1.0])[x] * x,
+}
+
+
+@pytest.mark.parametrize("name", LOOKUPS)
+def test_lookups_are_refused_inside_transforms(name):
+    """Equal Values have different hashes, so that lookups would not find them."""
+    f = LOOKUPS[name]
+    for transformed in (grad(f), value_and_grad(f), hessian(f), grad(grad(f)), lambda x: jvp(f, (x,), (1.0,)), jit(f)):
+        with pytest.raises(RecordingError, match="in a set or a dict"):
+            transformed(2.0)
+    assert f(Value(2.0)).data in (2.0, 4.0)
+
+
+def test_keys_that_are_numbers_are_found_inside_transforms():
+    f = lambda x: x**2 * {1: 2.0, 2: 3.0}[int(x)]  # noqa: E731
+    assert [grad(f)(2.5), grad(grad(f))(2.5), jit(grad(f))(2.5)] == [15.0, 6.0, 15.0]
 
 
 def test_unsupported_types_are_refused_while_recording():

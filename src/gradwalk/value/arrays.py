@@ -117,8 +117,8 @@ def are_there(operands: tuple[Any, ...]) -> bool:
 def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: type = float) -> Any:
     """Broadcast the operands and apply a function to each element.
 
-    Returns an object array if a result is a Value, else an array of the given dtype. Raises `ValueError` if the shapes
-    cannot be broadcast.
+    Returns an object array if a result is a Value, or if the dtype is float and an operand is a `ValueArray`; else an
+    array of the given dtype. Raises `ValueError` if the shapes cannot be broadcast.
     """
     operands = with_constants(operands)
     for operand in operands:
@@ -126,7 +126,7 @@ def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: 
             return operand.mapped(function, operands)
     with numpy.errstate(all="ignore"):  # 1/0 gives inf without a warning, as it does for scalars
         found: Any = numpy.frompyfunc(function, len(operands), 1)(*map(as_array, operands))
-    return _of_numbers_or_values(found, dtype)
+    return _of_numbers_or_values(found, dtype, operands)
 
 
 def with_constants(operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -144,13 +144,22 @@ def with_constants(operands: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def method(name: str) -> Any:
-    """Return a method of arrays that calls the function of `gradwalk.numpy` with the same name."""
+    """Return a method of arrays that calls the function of `gradwalk.numpy` if NumPy's function of this name does."""
+    function = getattr(numpy, name)
 
     def called(self: Any, *args: Any, **kwargs: Any) -> Any:
-        found = replaced(getattr(numpy, name), (self, *args), kwargs)
+        found = replaced(function, (self, *args), kwargs) if _is_replaced(function, kwargs) else NotImplemented
         return getattr(numpy.ndarray, name)(self, *args, **kwargs) if found is NotImplemented else found
 
     return called
+
+
+def _is_replaced(function: Any, kwargs: dict[str, Any]) -> bool:
+    """Return whether `gradwalk.numpy` replaces a function before it is called.
+
+    NumPy's reductions of objects have no neutral element for places where the condition `where` does not hold.
+    """
+    return function in _REPLACED or "where" in kwargs
 
 
 class ValueArray(numpy.ndarray[Any, Any]):
@@ -162,6 +171,7 @@ class ValueArray(numpy.ndarray[Any, Any]):
 
     all, any, clip, max, min, nonzero = map(method, ("all", "any", "clip", "max", "min", "nonzero"))
     argmax, argmin = method("argmax"), method("argmin")
+    mean, prod, std, sum, var = map(method, ("mean", "prod", "std", "sum", "var"))
 
     @property  # type: ignore[misc]  # it cannot be set
     def real(self) -> Any:
@@ -198,7 +208,7 @@ class ValueArray(numpy.ndarray[Any, Any]):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Apply a function of NumPy. If the result is an array of Values, it has this class, too."""
         given = with_constants(args)
-        if function in _REPLACED and are_arrays(types):
+        if _is_replaced(function, kwargs) and are_arrays(types):
             found = replaced(function, args, kwargs)
             if found is not NotImplemented:
                 return found
@@ -442,7 +452,7 @@ def along(function: Callable[[list[Any]], Sequence[Any]], operand: Any, axis: Ax
     last = range(-len(axes), 0)
     moved = numpy.moveaxis(array, axes, last)
     flat = of_objects([x for row in _rows(moved, len(axes)) for x in function(row)], (moved.size,))
-    return numpy.moveaxis(_of_numbers_or_values(flat, float).reshape(moved.shape), last, axes)
+    return numpy.moveaxis(_of_numbers_or_values(flat, float, [operand]).reshape(moved.shape), last, axes)
 
 
 def reduced(function: Callable[[list[Any]], Any], array: Any, axis: Axis, keepdims: bool = False) -> Any:
@@ -459,7 +469,7 @@ def reduced(function: Callable[[list[Any]], Any], array: Any, axis: Axis, keepdi
     results = [function(row) for row in _rows(moved, len(axes))]
     if len(axes) == array.ndim and not keepdims:
         return results[0]
-    found = _of_numbers_or_values(of_objects(results, (len(results),)), float)
+    found = _of_numbers_or_values(of_objects(results, (len(results),)), float, [array])
     kept = found.reshape(moved.shape[: array.ndim - len(axes)])
     return numpy.expand_dims(kept, axes) if keepdims else kept
 
@@ -518,11 +528,18 @@ def _rows(array: Any, gone: int) -> list[list[Any]]:
     return [rows[at].tolist() for at in numpy.ndindex(kept)]
 
 
-def _of_numbers_or_values(objects: Any, dtype: type) -> Any:
-    kinds = set(map(type, objects.flat))
+def _of_numbers_or_values(objects: Any, dtype: type, operands: Sequence[Any]) -> Any:
+    """Convert an array of results to complex numbers or another dtype, if all of them are numbers.
+
+    Real numbers that were computed from a `ValueArray` remain objects. A recorded function may assign a Value to this
+    array, and it must not depend on the numbers whether that is possible.
+    """
+    kinds = set(map(type, plain(objects).flat))
     if any(issubclass(kind, ValueNode) or not issubclass(kind, _NUMBERS) for kind in kinds):
         return objects
-    return objects.astype(complex if complex in kinds else dtype)
+    numbers = plain(objects).astype(complex if complex in kinds else dtype)
+    is_recorded = any(type(x) is ValueArray for x in operands) and numbers.dtype == float
+    return numbers.astype(object).view(ValueArray) if is_recorded else numbers
 
 
 def of_object(x: Any) -> Any:

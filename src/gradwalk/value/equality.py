@@ -1,4 +1,4 @@
-"""`==` and `!=` between a Value and an object that is not an operand, such as an array or a Fraction."""
+"""`==` and `!=` between a Value and an object that is not an operand, such as an array or a Fraction; hashes."""
 
 from __future__ import annotations
 
@@ -34,3 +34,16 @@ def asked_of_other(node: ValueNode, other: Any, method: str, is_recorded: bool) 
             node,
         )
     return answer
+
+
+def refuse_look_up(node: ValueNode) -> None:
+    """Raise `RecordingError` if a function that is being recorded or differentiated asks for the hash of a node."""
+    modes.refuse_if_staging(node, "looks up, in a set or a dict,")
+    if modes.is_being_recorded(node):
+        raise modes.refused(
+            f"{users_line()}\n  looks up a Value in a set or a dict inside a function that is being "
+            f"differentiated: its hash identifies the object, so equal numbers would not be found.\n  Use int(x) or "
+            "round(x) as the key, compare with ==, as in any(x == key for key in keys), or use id(x) to identify "
+            "objects.",
+            node,
+        )

@@ -350,8 +350,8 @@ class Value(Methods):
         raise _number_refused(self, ">>")
 
     def __hash__(self) -> int:
-        if modes.staging != 0 and self._level > 0:
-            modes.refuse_if_staging(self, "looks up, in a set or a dict,")
+        if modes.recordings != 0 and self._level > 0:
+            equality.refuse_look_up(self)
         return object.__hash__(self)
 
     # Methods
