@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 import operator
@@ -188,6 +189,7 @@ LOOKUPS = {
     "dict": lambda x: x * {2.0: 5.0}.get(x, 1.0),
     "members": lambda x: len({x, x * 1.0}) * x,
     "counter": lambda x: Counter([x, x * 1.0])[x] * x,
+    "cache": functools.cache(lambda x: x * x),
 }
 
 

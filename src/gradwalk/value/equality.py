@@ -41,9 +41,9 @@ def refuse_look_up(node: ValueNode) -> None:
     modes.refuse_if_staging(node, "looks up, in a set or a dict,")
     if modes.is_being_recorded(node):
         raise modes.refused(
-            f"{users_line()}\n  looks up a Value in a set or a dict inside a function that is being "
-            f"differentiated: its hash identifies the object, so equal numbers would not be found.\n  Use int(x) or "
-            "round(x) as the key, compare with ==, as in any(x == key for key in keys), or use id(x) to identify "
-            "objects.",
+            f"{users_line()}\n  looks up a Value in a set or a dict, such as the cache of a function, inside a "
+            "function that is being differentiated: its hash identifies the object, so equal numbers would not be "
+            "found.\n  Use int(x) or round(x) as the key, compare with ==, as in any(x == key for key in keys), use "
+            "id(x) to identify objects, or call f.__wrapped__ instead of a cached function f.",
             node,
         )
