@@ -144,7 +144,7 @@ def with_constants(operands: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def method(name: str) -> Any:
-    """Return a method of arrays that calls the function of `gradwalk.numpy` if NumPy's function of this name does."""
+    """Return a method of arrays that calls gradwalk's function of this name if `_is_replaced` says so, else NumPy's."""
     function = getattr(numpy, name)
 
     def called(self: Any, *args: Any, **kwargs: Any) -> Any:
