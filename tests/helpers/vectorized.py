@@ -17,7 +17,8 @@ def vectorize(monkeypatch: pytest.MonkeyPatch, lanes: int) -> list[str]:
     sources = []
 
     def printed(code: Code, **options: Any) -> str:
-        sources.append(ir_with_vectors(code, Vectors(lanes, "d", frozenset()), **{**options, "contract": False}))
+        vectors = Vectors(lanes, "d", frozenset())
+        sources.append(ir_with_vectors(code, vectors, contract=False, memory=options["memory"]))
         return sources[-1]
 
     monkeypatch.setattr(machine_code, "printed", printed)

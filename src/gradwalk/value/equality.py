@@ -1,4 +1,4 @@
-"""`==` and `!=` between a Value and an object that is not an operand, such as an array or a Fraction; hashes."""
+"""Equality with objects that are not operands, such as arrays and Fractions, and the error for hashes in transforms."""
 
 from __future__ import annotations
 
